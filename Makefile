@@ -1,0 +1,102 @@
+# Needs python3 (>= 3.11, with venv), make and a C++20 compiler; everything else comes from PyPI
+# into virtual environments beside this file. Stamps in those environments say what is up to date.
+
+PYTHON ?= python3
+# The environment with the oldest promised versions wants the oldest promised Python, where there is one.
+PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
+ARGS ?=
+
+VENVS := .venv .venv-bench .venv-lowest
+BIN := .venv/bin
+CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
+# What the compiled core depends on; Python files are used where they stand.
+NATIVE := $(CPP) CMakeLists.txt pyproject.toml
+STUB := src/quickshift/_core.pyi
+SMOKE := $(CURDIR)/.venv-smoke
+PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help demo test test-lowest check stub format bench docs wheel clean
+.DELETE_ON_ERROR:
+# Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
+.NOTPARALLEL:
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: .venv/.installed .venv/.group-demo  ## cluster a small data set, print a summary, write demo.png
+	$(BIN)/python examples/demo.py $(ARGS)
+
+test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" to choose)
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same with the oldest promised versions
+	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+
+check: .venv/.installed .venv/.group-test .venv/.group-check  ## lint, format, types, layers, stub; changes nothing
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(call write_stub,build/_core.pyi)
+	@diff -u $(STUB) build/_core.pyi || { echo "$(STUB) is out of date: run 'make stub'"; exit 1; }
+
+stub: .venv/.installed .venv/.group-check  ## regenerate the type stub of the compiled core
+	$(call write_stub,$(STUB))
+
+define write_stub
+	$(BIN)/python -m nanobind.stubgen --quiet --module quickshift._core --output-file $(1)
+	$(BIN)/ruff format --quiet $(1)
+endef
+
+format: .venv/.group-check  ## rewrite Python and C++ in the project's format
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (scikit-matter pins an older scikit-learn)
+	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+wheel: .venv/.group-wheel  ## sdist, wheel from it, manylinux repair, smoke test without a compiler
+	rm -rf dist wheelhouse .venv-smoke
+	$(BIN)/python -m build --outdir dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir wheelhouse dist/*.whl
+	$(BIN)/python scripts/check_wheel.py dist/*.tar.gz wheelhouse/*.whl
+	$(BIN)/python -m venv .venv-smoke
+	PATH=$(SMOKE)/bin $(SMOKE)/bin/python $(PIP_INSTALL) --only-binary :all: wheelhouse/*.whl pytest
+	cp tests/test_minimal.py $(SMOKE)
+	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
+
+clean:  ## remove everything that the other targets made
+	rm -rf .venv .venv-bench .venv-lowest .venv-smoke build dist wheelhouse demo.png
+	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
+
+# One environment: a new pip (for dependency groups), the build tools, the package, then the groups asked for.
+.venv-lowest/%: PYTHON := $(PYTHON_LOWEST)
+.venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
+.venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
+
+$(VENVS:%=%/.base): %/.base: pyproject.toml
+	test -x $*/bin/python || $(PYTHON) -m venv $*
+	$*/bin/python $(PIP_INSTALL) --upgrade pip
+	$*/bin/python $(PIP_INSTALL) --group build
+	@touch $@
+
+$(VENVS:%=%/.installed): %/.installed: %/.base $(NATIVE)
+	$*/bin/python $(PIP_INSTALL) $(CONSTRAIN) --no-build-isolation --config-settings build-dir=build/$(*:.%=%) --editable .
+	@touch $@
+
+define group_rule
+$(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
+	$$*/bin/python $$(PIP_INSTALL) $$(CONSTRAIN) --group $(1)
+	@touch $$@
+endef
+$(foreach group,test check demo bench docs wheel,$(eval $(call group_rule,$(group))))
+
+build/lowest.txt: pyproject.toml scripts/lowest.py
+	@mkdir -p build
+	$(PYTHON) scripts/lowest.py > $@

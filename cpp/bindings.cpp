@@ -1,0 +1,275 @@
+// The only file that knows Python: plain arrays in, plain arrays out, the GIL released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "density.hpp"
+#include "forest.hpp"
+#include "kdtree.hpp"
+#include "nearest.hpp"
+#include "nearest_higher.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace quickshift {
+
+namespace {
+
+using AnyPoints = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class Value, int dimensions = 1>
+using Result = nb::ndarray<nb::numpy, Value, nb::ndim<dimensions>, nb::c_contig>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+Points points_of(const AnyPoints& array) {
+  Points points;
+  points.rows = static_cast<Index>(array.shape(0));
+  points.features = static_cast<int>(array.shape(1));
+  require(points.rows > 0 && points.features > 0, "points must have at least one row and column");
+  if (array.dtype() == nb::dtype<double>()) {
+    points.wide = static_cast<const double*>(array.data());
+  } else if (array.dtype() == nb::dtype<float>()) {
+    points.narrow = static_cast<const float*>(array.data());
+  } else {
+    throw nb::type_error("points must be float64 or float32");
+  }
+  return points;
+}
+
+const double* optional_data(const std::optional<Reals>& array, std::size_t size,
+                            const char* message) {
+  if (!array) return nullptr;
+  require(array->size() == size, message);
+  return array->data();
+}
+
+// Memory that Python will own; written before the array is made of it.
+template <class Value>
+class Buffer {
+ public:
+  explicit Buffer(Index size)
+      : size_(size), data_(std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(size))) {}
+
+  Value* data() { return data_.get(); }
+  Result<Value> array() { return shaped<1>({static_cast<std::size_t>(size_)}); }
+  template <int dimensions>
+  Result<Value, dimensions> shaped(std::initializer_list<std::size_t> shape) {
+    Value* data = data_.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
+    return Result<Value, dimensions>(data, shape, owner);
+  }
+
+ private:
+  Index size_;
+  std::unique_ptr<Value[]> data_;
+};
+
+template <class Value>
+Result<Value> array_of(const std::vector<Value>& values) {
+  Buffer<Value> buffer(static_cast<Index>(values.size()));
+  std::copy(values.begin(), values.end(), buffer.data());
+  return buffer.array();
+}
+
+struct Interrupted {};
+
+// Runs a computation without the GIL. Signals are looked for by the calling thread; the error that
+// a handler raised stays set in its thread state until the workers have stopped.
+template <class Compute>
+auto without_gil(int threads, const Compute& compute) {
+  require(threads >= 1, "threads must be at least 1");
+  const Execution execution{threads, [] {
+                              const nb::gil_scoped_acquire gil;
+                              if (PyErr_CheckSignals() != 0) throw Interrupted{};
+                            }};
+  try {
+    const nb::gil_scoped_release release;
+    return compute(execution);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
+               const std::optional<Reals>& period, int threads) {
+  const Points points = points_of(array);
+  const double* w = optional_data(weights, array.shape(0), "weights must have one value a row");
+  const double* p = optional_data(period, array.shape(1), "period must have one value a column");
+  return without_gil(threads, [&](const Execution& execution) {
+    return build_tree(points, w, p, execution);
+  });
+}
+
+auto locations(const Tree& tree) {
+  Buffer<double> coordinates(tree.locations * tree.features);
+  Buffer<double> weights(tree.locations);
+  copy_locations(tree, coordinates.data(), weights.data());
+  return std::make_tuple(coordinates.shaped<2>({static_cast<std::size_t>(tree.locations),
+                                                static_cast<std::size_t>(tree.features)}),
+                         weights.array());
+}
+
+auto sums_by_row(const Tree& queries, const Tree& samples, int kernel, double bandwidth, double rtol,
+                 bool leave_out, bool use_moments, int threads) {
+  require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
+  require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
+  require(queries.features == samples.features, "queries and samples differ in their columns");
+  const DensityOptions options{static_cast<Kernel>(kernel), bandwidth, rtol, leave_out, use_moments};
+  Buffer<double> values(queries.rows);
+  Buffer<double> log_scales(queries.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    const Sums sums = kernel_sums(queries, samples, options, execution);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    spread_to_rows(queries, sums.values.data(), nan, execution, values.data());
+    spread_to_rows(queries, sums.log_scales.data(), nan, execution, log_scales.data());
+  });
+  return std::make_tuple(values.array(), log_scales.array());
+}
+
+auto nearest_distances(const Tree& tree, int threads) {
+  Buffer<double> distances(tree.locations);
+  without_gil(threads, [&](const Execution& execution) {
+    const Nearest nearest = nearest_samples(tree, tree, true, execution);
+    Index out = 0;
+    for (Index slot = 0; slot < tree.slots(); ++slot) {
+      if (tree.row_of_slot[slot] < 0) continue;
+      distances.data()[out++] = std::ldexp(std::sqrt(nearest.square[slot]), tree.exponent);
+    }
+  });
+  return distances.array();
+}
+
+auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads) {
+  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+  Buffer<Index> parent(tree.rows);
+  Buffer<double> distance(tree.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    nearest_higher(tree, density.data(), bits, strict, execution, parent.data(), distance.data());
+  });
+  return std::make_tuple(parent.array(), distance.array());
+}
+
+auto assign(const Tree& tree, const Reals& density, int bits, bool strict, double tau,
+            const AnyPoints& queries, const Reals& query_density, int threads) {
+  const Points points = points_of(queries);
+  require(points.features == tree.features, "queries and samples differ in their columns");
+  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+  require(query_density.size() == queries.shape(0), "query_density must have one value a query");
+  Buffer<Index> rows(points.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    assign_queries(tree, density.data(), bits, strict, tau, points, query_density.data(), execution,
+                   rows.data());
+  });
+  return rows.array();
+}
+
+auto roots(const Indices& parent, const Reals& distance, double tau) {
+  require(parent.size() == distance.size(), "parent and distance differ in length");
+  Buffer<Index> root(static_cast<Index>(parent.size()));
+  if (!find_roots(parent.data(), distance.data(), static_cast<Index>(parent.size()), tau,
+                  root.data())) {
+    throw std::invalid_argument("parent must name rows and contain no cycle");
+  }
+  return root.array();
+}
+
+auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
+  require(parent.size() == distance.size(), "parent and distance differ in length");
+  const auto edges = static_cast<Index>(children.size());
+  Buffer<double> rows(edges * 4);
+  write_linkage(parent.data(), distance.data(), static_cast<Index>(parent.size()), children.data(),
+                edges, rows.data());
+  return rows.shaped<2>({children.size(), 4});
+}
+
+// A tree is plain data, so its state is its arrays.
+nb::tuple tree_state(const Tree& t) {
+  return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
+                        t.total_weight, t.least_weight, array_of(t.coordinates),
+                        array_of(t.weights), array_of(t.boxes), array_of(t.period),
+                        array_of(t.row_of_slot), array_of(t.slot_of_row));
+}
+
+template <class Value>
+std::vector<Value> vector_of(nb::handle object) {
+  const auto array =
+      nb::cast<nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(object);
+  return {array.data(), array.data() + array.size()};
+}
+
+void restore_tree(Tree& t, const nb::tuple& state) {
+  new (&t) Tree();
+  t.rows = nb::cast<Index>(state[0]);
+  t.locations = nb::cast<Index>(state[1]);
+  t.features = nb::cast<int>(state[2]);
+  t.exponent = nb::cast<int>(state[3]);
+  t.levels = nb::cast<int>(state[4]);
+  t.stride = nb::cast<int>(state[5]);
+  t.periodic = nb::cast<bool>(state[6]);
+  t.total_weight = nb::cast<double>(state[7]);
+  t.least_weight = nb::cast<double>(state[8]);
+  t.coordinates = vector_of<double>(state[9]);
+  t.weights = vector_of<double>(state[10]);
+  t.boxes = vector_of<double>(state[11]);
+  t.period = vector_of<double>(state[12]);
+  t.row_of_slot = vector_of<Index>(state[13]);
+  t.slot_of_row = vector_of<Index>(state[14]);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+
+  nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")
+      .def("__init__",
+           [](Tree* self, const AnyPoints& points, const std::optional<Reals>& weights,
+              const std::optional<Reals>& period, int threads) {
+             new (self) Tree(make_tree(points, weights, period, threads));
+           },
+           "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1)
+      .def("__getstate__", &tree_state)
+      .def("__setstate__", &restore_tree)
+      .def_ro("rows", &Tree::rows)
+      .def_ro("features", &Tree::features)
+      .def_ro("total_weight", &Tree::total_weight)
+      .def("locations", &locations,
+           "Coordinates and weights of the locations, in an order free of the rows' order.")
+      .def("query_tree",
+           [](const Tree& samples, const AnyPoints& queries, int threads) {
+             const Points points = points_of(queries);
+             require(points.features == samples.features,
+                     "queries and samples differ in their columns");
+             return without_gil(threads, [&](const Execution& execution) {
+               return build_query_tree(points, samples, execution);
+             });
+           },
+           "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
+
+  m.def("kernel_sums", &sums_by_row, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
+        "leave_out"_a = false, "use_moments"_a = true, "threads"_a = 1,
+        "Unnormalised kernel sums by row: values, and the logarithms of their scales.");
+  m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1,
+        "Distance of every location to the nearest other one, in the order of `locations`.");
+  m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
+        "Parent row and distance of every row.");
+  m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
+        "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
+  m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a,
+        "Row that each row reaches over edges no longer than tau.");
+  m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
+        "SciPy linkage of the edges above the given children, which are in rising distance.");
+}
+
+}  // namespace quickshift

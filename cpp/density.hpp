@@ -1,0 +1,36 @@
+// Kernel sums of the samples at queries: Σ w_j k(|q - x_j| / h), not normalised.
+#pragma once
+
+#include <vector>
+
+#include "kdtree.hpp"
+#include "kernel.hpp"
+
+namespace quickshift {
+
+struct DensityOptions {
+  Kernel kernel = Kernel::gaussian;
+  double bandwidth = 1.0;    // in the caller's units
+  double rtol = 1e-9;        // infinite kernels: relative error of every sum; 0 sums all pairs
+  bool leave_out = false;    // queries are the samples: each leaves out its own location
+  bool use_moments = true;   // false: every kernel is summed pair by pair
+};
+
+// By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms
+// of an infinite kernel would underflow, so they are taken relative to the nearest sample's.
+struct Sums {
+  std::vector<double> values;
+  std::vector<double> log_scales;
+};
+
+// `queries` may be the very tree `samples`: then each sample's sum includes itself.
+Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution);
+
+// The two ways, one a file.
+void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution, Sums& sums);
+void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution, Sums& sums);
+
+}  // namespace quickshift

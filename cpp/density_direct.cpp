@@ -1,0 +1,229 @@
+// Kernel sums pair by pair, over the leaves within reach: the support of a compact kernel, or the
+// distance beyond which all samples together change no sum by more than rtol.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "density.hpp"
+#include "dual_traversal.hpp"
+#include "nearest.hpp"
+#include "pairs.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// exp(-600) is far from underflow, and what lies 100 further down is below any rounding.
+constexpr double far_decay = 600.0;
+
+struct Problem {
+  const Tree& queries;
+  const Tree& samples;
+  Kernel kernel;
+  double h;  // in the scale of the trees
+  double rtol;
+  bool leave_out;
+  KernelScale scale;
+
+  bool self_included() const { return &queries == &samples && !leave_out; }
+
+  LeafPair pair(Index query_leaf, Index sample_leaf) const {
+    return {queries.leaf_block(query_leaf),
+            samples.leaf_block(sample_leaf),
+            samples.weights.data() + sample_leaf * samples.stride,
+            samples.periodic ? samples.period.data() : nullptr,
+            samples.features,
+            queries.stride,
+            samples.stride,
+            samples.count(sample_leaf)};
+  }
+  void add_terms(const LeafPair& leaves, double* sums) const {
+    pair_kernels().add_terms[static_cast<int>(kernel)](leaves, scale, sums);
+  }
+
+  // The square beyond which the samples add less than rtol to a sum that is at least `least`
+  // times exp(-near).
+  double reach(double least, double near) const {
+    if (rtol == 0.0) return infinity;
+    const double amount = near + std::log(samples.total_weight / (rtol * least));
+    return square_at_decay(kernel, std::max(amount, 0.0), h);
+  }
+};
+
+// Each query leaf's reach, carried up to the inner nodes.
+using Reaches = std::vector<double>;
+
+void carry_up(const Tree& queries, Reaches& reaches) {
+  for (Index node = queries.leaves() - 1; node >= 1; --node) {
+    reaches[node] = std::max(reaches[2 * node], reaches[2 * node + 1]);
+  }
+}
+
+// Every sum is at least what its own leaf gives.
+double reach_from_own_leaf(const Problem& problem, Index leaf) {
+  const Tree& tree = problem.samples;
+  std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
+  problem.add_terms(problem.pair(leaf, leaf), sums.data());
+  const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
+  return problem.reach(least, 0.0);
+}
+
+double far_sum(const Problem& problem, const double* point, double near, double reach,
+               Index excluded);
+
+// Every sum is at least the nearest sample's term. Queries where that would underflow are summed
+// here, each by itself.
+double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nearest, Sums& sums) {
+  double most = 0.0;
+  std::vector<double> point(static_cast<std::size_t>(problem.queries.features));
+  for (int i = 0; i < problem.queries.count(leaf); ++i) {
+    const Index slot = leaf * problem.queries.stride + i;
+    const Index sample = nearest.slot[slot];
+    if (sample < 0) continue;  // the only location left itself out
+    const double near = decay(problem.kernel, nearest.square[slot], problem.h);
+    const double reach = problem.reach(problem.samples.weights[sample], near);
+    if (near <= far_decay) {
+      most = std::max(most, reach);
+      continue;
+    }
+    for (int k = 0; k < problem.queries.features; ++k) {
+      point[k] = problem.queries.coordinate(slot, k);
+    }
+    sums.log_scales[slot] = -near;
+    sums.values[slot] = far_sum(problem, point.data(), near, reach, problem.leave_out ? slot : -1);
+  }
+  return most;
+}
+
+double far_sum(const Problem& problem, const double* point, double near, double reach,
+               Index excluded) {
+  const Tree& tree = problem.samples;
+  const double* period = tree.periodic ? tree.period.data() : nullptr;
+  std::vector<double> squares(static_cast<std::size_t>(tree.stride));
+  std::vector<Index> stack{1};
+  double sum = 0.0;
+  while (!stack.empty()) {
+    const Index node = stack.back();
+    stack.pop_back();
+    if (least_to_box(point, tree.low(node), tree.features, period) > reach) continue;
+    if (!tree.is_leaf(node)) {
+      stack.push_back(2 * node + 1);
+      stack.push_back(2 * node);
+      continue;
+    }
+    const Index leaf = tree.leaf_of(node);
+    pair_kernels().squares(point, tree.leaf_block(leaf), period, tree.features, tree.stride,
+                           squares.data());
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      const Index slot = leaf * tree.stride + i;
+      if (slot == excluded) continue;
+      sum += tree.weights[slot] * std::exp(near - decay(problem.kernel, squares[i], problem.h));
+    }
+  }
+  return sum;
+}
+
+Reaches find_reaches(const Problem& problem, const Execution& execution, Sums& sums) {
+  const Tree& queries = problem.queries;
+  const bool compact = !is_infinite(problem.kernel);
+  Reaches reaches(static_cast<std::size_t>(queries.nodes()), problem.scale.support_sq);
+  if (compact) return reaches;
+  Nearest nearest;
+  if (!problem.self_included()) {
+    nearest = nearest_samples(queries, problem.samples, problem.leave_out, execution);
+  }
+  run_ranges(execution, queries.leaves(), [&](Index begin, Index end) {
+    for (Index leaf = begin; leaf < end; ++leaf) {
+      reaches[queries.leaves() + leaf] = problem.self_included()
+                                             ? reach_from_own_leaf(problem, leaf)
+                                             : reach_from_nearest(problem, leaf, nearest, sums);
+    }
+  });
+  carry_up(queries, reaches);
+  return reaches;
+}
+
+class Worker {
+ public:
+  Worker(const Problem& problem, const Reaches& reaches, Sums& sums)
+      : problem_(problem),
+        reaches_(reaches),
+        sums_(sums),
+        values_(static_cast<std::size_t>(problem.queries.stride)) {}
+
+  void enter(int, Index) {}
+  bool take_whole(int, Index, Index, Bounds) { return false; }
+  bool out_of_reach(Index query, Bounds squares) const { return squares.least > reaches_[query]; }
+
+  void finish_leaf(int, Index query, const std::vector<Index>& leaves) {
+    const Tree& queries = problem_.queries;
+    const Index leaf = queries.leaf_of(query);
+    std::fill(values_.begin(), values_.end(), 0.0);
+    for (Index sample : leaves) {
+      const LeafPair pair = problem_.pair(leaf, problem_.samples.leaf_of(sample));
+      if (problem_.leave_out && sample == query) {
+        add_own_leaf(pair);
+      } else {
+        problem_.add_terms(pair, values_.data());
+      }
+    }
+    for (int i = 0; i < queries.count(leaf); ++i) {
+      const Index slot = leaf * queries.stride + i;
+      if (sums_.log_scales[slot] == 0.0) sums_.values[slot] = values_[i];
+    }
+  }
+
+ private:
+  // Each location against the others of its leaf: its own weight is set to zero for its turn.
+  void add_own_leaf(LeafPair pair) {
+    std::vector<double> weights(pair.weights, pair.weights + pair.sample_count);
+    std::vector<double> sums(values_.size());
+    const double* const originals = pair.weights;
+    pair.weights = weights.data();
+    for (int i = 0; i < pair.sample_count; ++i) {
+      weights[i] = 0.0;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      problem_.add_terms(pair, sums.data());
+      values_[i] += sums[i];
+      weights[i] = originals[i];
+    }
+  }
+
+  const Problem& problem_;
+  const Reaches& reaches_;
+  Sums& sums_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution, Sums& sums) {
+  const double h = scaled(options.bandwidth, samples.exponent);
+  const double edge = largest_square_within(h * support(options.kernel));
+  const Problem problem{queries,      samples,
+                        options.kernel, h,
+                        options.rtol, options.leave_out,
+                        KernelScale{edge, h * h, 1.0 / h}};
+  const Reaches reaches = find_reaches(problem, execution, sums);
+  const double pairs =
+      static_cast<double>(queries.locations) * static_cast<double>(samples.locations);
+  traverse(queries, samples, pairs, execution, [&] { return Worker(problem, reaches, sums); });
+  if (options.kernel == Kernel::epanechnikov) {
+    for (double& value : sums.values) value /= h * h;
+  }
+}
+
+Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution) {
+  Sums sums;
+  sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
+  sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
+  const bool moments = has_moments(options.kernel) && options.use_moments && !options.leave_out;
+  (moments ? moment_sums : direct_sums)(queries, samples, options, execution, sums);
+  return sums;
+}
+
+}  // namespace quickshift

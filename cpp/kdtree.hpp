@@ -1,0 +1,90 @@
+// A balanced k-d tree as plain data.
+//
+// Rows that are equal in every coordinate become one weighted location; rows of weight zero are
+// left out. The m locations are halved by rank along the widest side of their tight bounding box
+// until a piece has at most `leaf_capacity` of them. The tree is implicit: node 1 is the root, node
+// i has the children 2i and 2i + 1, and all leaves are on the level `levels`. The rank compares the
+// split coordinate first and the others after it, so the shape depends on the set of locations
+// alone: not on the order of rows, not on ties, not on threads.
+//
+// Leaf l owns the slots [l * stride, l * stride + count(l)). Per-location arrays are indexed by
+// slot; coordinates are stored by leaf, feature, slot, so that a leaf is one block of memory with
+// contiguous coordinates. The unused slots of a leaf repeat its first location: they may be
+// computed with, and their results are dropped.
+#pragma once
+
+#include <vector>
+
+#include "parallel.hpp"
+#include "points.hpp"
+
+namespace quickshift {
+
+struct Tree {
+  Index rows = 0;       // rows of the input
+  Index locations = 0;  // distinct rows of positive weight
+  int features = 0;
+  int exponent = 0;     // coordinates and periods are held times 2^-exponent
+  int levels = 0;       // depth of the leaves
+  int stride = 0;       // slots a leaf
+  bool periodic = false;
+  double total_weight = 0.0;
+  double least_weight = 1.0;
+
+  std::vector<double> coordinates;  // [leaf][feature][stride]
+  std::vector<double> weights;      // [slot]; zero in unused slots
+  std::vector<double> boxes;        // [node][low, high][feature]
+  std::vector<double> period;       // [feature], infinite where open
+  std::vector<Index> row_of_slot;   // the first row of a location; -1 in unused slots
+  std::vector<Index> slot_of_row;   // -1 for rows of weight zero
+
+  Index leaves() const { return Index{1} << levels; }
+  Index nodes() const { return leaves() * 2; }
+  Index slots() const { return leaves() * stride; }
+
+  // Locations before a leaf, if they are counted without gaps.
+  Index begin_of_leaf(Index leaf) const {
+    const Index whole = locations >> levels;
+    const Index rest = locations & (leaves() - 1);
+    return leaf * whole + ((leaf * rest) >> levels);
+  }
+  int count(Index leaf) const {
+    return static_cast<int>(begin_of_leaf(leaf + 1) - begin_of_leaf(leaf));
+  }
+  const double* leaf_block(Index leaf) const {
+    return coordinates.data() + leaf * features * stride;
+  }
+  double coordinate(Index slot, int feature) const {
+    return leaf_block(slot / stride)[feature * stride + slot % stride];
+  }
+  const double* low(Index node) const { return boxes.data() + node * 2 * features; }
+  const double* high(Index node) const { return low(node) + features; }
+  bool is_leaf(Index node) const { return node >= leaves(); }
+  Index leaf_of(Index node) const { return node - leaves(); }
+};
+
+// weights: one per row, or null for all one. period: one per feature, or null where all are open.
+// The exponent of the scale is chosen from the points.
+Tree build_tree(const Points& points, const double* weights, const double* period,
+                const Execution& execution);
+
+// A tree over queries, in the scale and with the periods of the samples they will meet.
+Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
+
+// The locations of a tree in slot order without gaps: canonical, whatever the order of rows.
+// coordinates: (locations, features), unscaled. weights: (locations,).
+void copy_locations(const Tree& tree, double* coordinates, double* weights);
+
+// Writes by_slot[slot of row] for every row, `missing` for rows of weight zero.
+template <class Value>
+void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
+                    const Execution& execution, Value* by_row) {
+  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Index slot = tree.slot_of_row[row];
+      by_row[row] = slot < 0 ? missing : by_slot[slot];
+    }
+  });
+}
+
+}  // namespace quickshift

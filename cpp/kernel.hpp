@@ -1,0 +1,58 @@
+// The kernels' names and what the traversals need to know of each.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace quickshift {
+
+// The order is part of the interface: kernels.py sends these codes.
+enum class Kernel : int {
+  gaussian = 0,
+  exponential = 1,
+  silverman = 2,
+  uniform = 3,
+  triangular = 4,
+  tricube = 5,
+  cosine = 6,
+  epanechnikov = 7,
+};
+inline constexpr int kernel_count = 8;
+
+inline constexpr double silverman_support = 3.3321620443150443;  // 3π / (2√2)
+
+inline bool is_infinite(Kernel kernel) {
+  return kernel == Kernel::gaussian || kernel == Kernel::exponential;
+}
+
+inline double support(Kernel kernel) {
+  if (is_infinite(kernel)) return std::numeric_limits<double>::infinity();
+  return kernel == Kernel::silverman ? silverman_support : 1.0;
+}
+
+// Sums of these are polynomials in the distance, so a node inside the support is added at once.
+inline bool has_moments(Kernel kernel) {
+  return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
+}
+
+// The largest s with fl(sqrt(s)) <= radius: turns a bound on the distance into one on its square.
+inline double largest_square_within(double radius) {
+  double s = radius * radius;
+  while (std::sqrt(s) > radius) s = std::nextafter(s, 0.0);
+  for (double up = std::nextafter(s, std::numeric_limits<double>::infinity());
+       std::sqrt(up) <= radius && up > s;
+       up = std::nextafter(s, std::numeric_limits<double>::infinity())) {
+    s = up;
+  }
+  return s;
+}
+
+// For infinite kernels k = exp(-decay): the decay at a squared distance, and back.
+inline double decay(Kernel kernel, double s, double h) {
+  return kernel == Kernel::gaussian ? 0.5 * (s / (h * h)) : std::sqrt(s) / h;
+}
+inline double square_at_decay(Kernel kernel, double amount, double h) {
+  return kernel == Kernel::gaussian ? 2.0 * amount * (h * h) : (amount * h) * (amount * h);
+}
+
+}  // namespace quickshift

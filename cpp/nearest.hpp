@@ -1,0 +1,44 @@
+// Nearest samples, whatever their density.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "kdtree.hpp"
+
+namespace quickshift {
+
+struct Nearest {
+  std::vector<double> square;  // by slot of the queries; infinite where there is no sample
+  std::vector<Index> slot;     // of the samples; -1 where there is none
+};
+
+// For every query location its nearest sample location; with `queries` the tree `samples` itself
+// and leave_out, its nearest other one.
+Nearest nearest_samples(const Tree& queries, const Tree& samples, bool leave_out,
+                        const Execution& execution);
+
+// Keeps the nearest sample, whichever of equally near ones comes first in the tree.
+class KeepNearest {
+ public:
+  explicit KeepNearest(Index excluded = -1) : excluded_(excluded) {}
+
+  double reach() const { return square_; }
+  bool wants(Index) const { return true; }
+  void offer(Index slot, double square) {
+    if (slot == excluded_) return;
+    if (square < square_ || slot_ < 0 || (square == square_ && slot < slot_)) {
+      square_ = square;
+      slot_ = slot;
+    }
+  }
+  double square() const { return square_; }
+  Index slot() const { return slot_; }
+
+ private:
+  Index excluded_;
+  double square_ = std::numeric_limits<double>::infinity();
+  Index slot_ = -1;
+};
+
+}  // namespace quickshift

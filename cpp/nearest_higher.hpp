@@ -1,0 +1,47 @@
+// Algorithm 1's parents: for every sample its nearest higher one, however far.
+#pragma once
+
+#include <vector>
+
+#include "kdtree.hpp"
+
+namespace quickshift {
+
+// Rounds to the given number of significant bits, half to even: the last bits of a sum of kernels
+// depend on the order of summation and must not decide who is higher.
+double round_to_bits(double value, int bits);
+
+// The locations of a tree in their total order: larger rounded density, then lexicographically
+// larger coordinates.
+class Heights {
+ public:
+  // density: one per row. Rows at one location may differ; its highest row stands for it.
+  Heights(const Tree& tree, const double* density, int bits);
+
+  double density(Index slot) const { return density_[slot]; }
+  Index top_row(Index slot) const { return top_row_[slot]; }   // -1 in unused slots
+  Index highest_below(Index node) const { return highest_below_[node]; }
+
+  bool higher(Index slot, Index other) const;
+  // Against a point outside the tree, or inside it if `point` holds a location's coordinates.
+  bool higher(Index slot, double density, const double* point) const;
+
+ private:
+  const Tree& tree_;
+  std::vector<double> density_;      // by slot, rounded
+  std::vector<Index> top_row_;       // by slot
+  std::vector<Index> highest_below_; // by node: a slot
+};
+
+// By row: the parent's row and the distance in the caller's units. A row without a higher one is
+// its own parent at an infinite distance; a row of weight zero its own at NaN.
+void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+                    const Execution& execution, Index* parent, double* distance);
+
+// For every query the row of the sample whose label it takes: an equal sample; else the nearest
+// higher one within tau; else the nearest. Of equally near ones the highest.
+void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
+                    const Points& queries, const double* query_density, const Execution& execution,
+                    Index* row);
+
+}  // namespace quickshift

@@ -1,0 +1,41 @@
+// The inner loops over pairs of points: one source, compiled once for each instruction set.
+//
+// Queries lie in the lanes of a vector and samples come one after another, so every query adds its
+// terms in the order of the samples: the sum's bits do not depend on the width of the vectors.
+#pragma once
+
+#include "kernel.hpp"
+
+namespace quickshift {
+
+// Two leaves, or any two blocks stored as [feature][stride].
+struct LeafPair {
+  const double* queries;
+  const double* samples;
+  const double* weights;       // of the samples
+  const double* period;        // null where every feature is open
+  int features;
+  int query_stride;            // a multiple of 4: all of them are computed
+  int sample_stride;
+  int sample_count;
+};
+
+// What a kernel needs to turn a squared distance into a term.
+struct KernelScale {
+  double support_sq;  // the largest square inside the support
+  double width_sq;    // h²
+  double inverse;     // 1 / h
+};
+
+struct PairKernels {
+  // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by h²).
+  void (*add_terms[kernel_count])(const LeafPair&, const KernelScale&, double* sums);
+  // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
+  void (*squares)(const double* point, const double* block, const double* period, int features,
+                  int stride, double* squares);
+};
+
+// The fastest set that this machine can run.
+const PairKernels& pair_kernels();
+
+}  // namespace quickshift

@@ -1,0 +1,120 @@
+// Threads for one call: spawned, fed from a counter, joined.
+//
+// Work is cut into tasks whose number does not depend on the number of threads, and each task
+// writes only its own range, so results have the same bits for any thread count. Nothing outlives
+// the call, so a fork between two calls is safe.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace quickshift {
+
+// How a call runs: the number of threads, and a function that the calling thread polls about ten
+// times a second. `tick` may throw (a signal arrived); the workers then stop at their next task.
+struct Execution {
+  int threads = 1;
+  std::function<void()> tick = [] {};
+};
+
+namespace detail {
+
+struct Pool {
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::condition_variable changed;
+  int running = 0;
+  std::exception_ptr error;
+
+  void fail(std::exception_ptr reason) {
+    const std::lock_guard lock(mutex);
+    if (!error) error = reason;
+    stop = true;
+  }
+};
+
+// Waits for the workers; keeps waiting after a throwing tick, because they use the caller's data.
+inline void wait_for_workers(Pool& pool, const Execution& execution) {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(pool.mutex);
+  while (!pool.changed.wait_for(lock, 100ms, [&] { return pool.running == 0; })) {
+    lock.unlock();
+    try {
+      if (!pool.stop) execution.tick();
+    } catch (...) {
+      pool.fail(std::current_exception());
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace detail
+
+// Below this many elementary operations (about a millisecond) a thread costs more than it brings.
+inline constexpr double serial_work = 1e6;
+
+// Runs worker(task) for every task in [0, tasks). `make_worker` is called once a thread and returns
+// a callable that owns that thread's scratch memory. `work` estimates the elementary operations.
+template <class MakeWorker>
+void run_tasks(const Execution& execution, std::int64_t tasks, double work,
+               const MakeWorker& make_worker) {
+  if (work < serial_work) {
+    auto worker = make_worker();
+    for (std::int64_t task = 0; task < tasks; ++task) worker(task);
+    return;
+  }
+  detail::Pool pool;
+  const auto drain = [&] {
+    try {
+      auto worker = make_worker();
+      for (std::int64_t task = pool.next++; task < tasks && !pool.stop; task = pool.next++) {
+        worker(task);
+      }
+    } catch (...) {
+      pool.fail(std::current_exception());
+    }
+    const std::lock_guard lock(pool.mutex);
+    --pool.running;
+    pool.changed.notify_all();
+  };
+  std::vector<std::thread> workers;
+  workers.reserve(static_cast<std::size_t>(execution.threads));
+  for (int i = 0; i < execution.threads && i < tasks; ++i) {
+    {
+      const std::lock_guard lock(pool.mutex);
+      ++pool.running;
+    }
+    try {
+      workers.emplace_back(drain);
+    } catch (const std::system_error&) {  // the system grants no further thread: use what we have
+      const std::lock_guard lock(pool.mutex);
+      --pool.running;
+      break;
+    }
+  }
+  if (workers.empty() && tasks > 0) {
+    pool.running = 1;
+    drain();
+  }
+  detail::wait_for_workers(pool, execution);
+  for (auto& worker : workers) worker.join();
+  if (pool.error) std::rethrow_exception(pool.error);
+}
+
+// Cuts [0, size) into ranges of fixed length and runs body(begin, end) on each.
+template <class Body>
+void run_ranges(const Execution& execution, std::int64_t size, const Body& body) {
+  constexpr std::int64_t length = 1 << 14;
+  run_tasks(execution, (size + length - 1) / length, static_cast<double>(size) * 4, [&] {
+    return [&](std::int64_t task) { body(task * length, std::min(size, (task + 1) * length)); };
+  });
+}
+
+}  // namespace quickshift

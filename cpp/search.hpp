@@ -1,0 +1,129 @@
+// One best-first walk for every nearest-something question; a keeper decides what counts.
+//
+// A keeper provides
+//   double reach() const          squares above it are of no interest; equal ones still are
+//   bool wants(Index node) const  whether any sample below the node can count
+//   void offer(Index slot, double square)
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "box.hpp"
+#include "kdtree.hpp"
+#include "pairs.hpp"
+
+namespace quickshift {
+
+class Search {
+ public:
+  explicit Search(const Tree& tree)
+      : tree_(tree),
+        period_(tree.periodic ? tree.period.data() : nullptr),
+        square_of_slot_(pair_kernels().squares),
+        squares_(static_cast<std::size_t>(tree.stride)) {}
+
+  // For a point that may lie anywhere.
+  template <class Keeper>
+  void from_root(const double* point, Keeper& keeper) {
+    if (keeper.wants(1)) visit(1, 0.0, point, keeper);
+  }
+
+  // For a point of the tree: its own leaf first, then the sibling of each ancestor, until the ball
+  // of interest lies inside an ancestor's box.
+  template <class Keeper>
+  void from_leaf(Index leaf, const double* point, Keeper& keeper) {
+    scan(leaf, point, keeper);
+    for (Index node = leaf + tree_.leaves(); node > 1; node /= 2) {
+      if (holds_ball(node, point, keeper.reach())) return;
+      consider(node ^ 1, point, keeper);
+    }
+  }
+
+ private:
+  template <class Keeper>
+  void consider(Index node, const double* point, Keeper& keeper) {
+    if (!keeper.wants(node)) return;
+    const double least = least_to_box(point, tree_.low(node), tree_.features, period_);
+    if (least <= keeper.reach()) visit(node, least, point, keeper);
+  }
+
+  template <class Keeper>
+  void visit(Index node, double least, const double* point, Keeper& keeper) {
+    stack_.clear();
+    stack_.emplace_back(node, least);
+    while (!stack_.empty()) {
+      std::tie(node, least) = stack_.back();
+      stack_.pop_back();
+      if (least > keeper.reach()) continue;
+      if (tree_.is_leaf(node)) {
+        scan(tree_.leaf_of(node), point, keeper);
+        continue;
+      }
+      push_children(node, point, keeper);
+    }
+  }
+
+  template <class Keeper>
+  void push_children(Index node, const double* point, Keeper& keeper) {
+    const Index left = 2 * node;
+    const double to_left = least_to_box(point, tree_.low(left), tree_.features, period_);
+    const double to_right = least_to_box(point, tree_.low(left + 1), tree_.features, period_);
+    const Index nearer = to_left <= to_right ? left : left + 1;
+    const double near = std::min(to_left, to_right);
+    const double far = std::max(to_left, to_right);
+    if (far <= keeper.reach() && keeper.wants(nearer ^ 1)) stack_.emplace_back(nearer ^ 1, far);
+    if (near <= keeper.reach() && keeper.wants(nearer)) stack_.emplace_back(nearer, near);
+  }
+
+  template <class Keeper>
+  void scan(Index leaf, const double* point, Keeper& keeper) {
+    square_of_slot_(point, tree_.leaf_block(leaf), period_, tree_.features, tree_.stride,
+                    squares_.data());
+    const int count = tree_.count(leaf);
+    for (int slot = 0; slot < count; ++slot) {
+      if (squares_[slot] <= keeper.reach()) {
+        keeper.offer(leaf * tree_.stride + slot, squares_[slot]);
+      }
+    }
+  }
+
+  // What lies outside a node differs from the point, in some feature, by more than the point's
+  // distance to that face of the node's box.
+  bool holds_ball(Index node, const double* point, double square) const {
+    const double* low = tree_.low(node);
+    const double* high = tree_.high(node);
+    for (int k = 0; k < tree_.features; ++k) {
+      const double gap = std::min(point[k] - low[k], high[k] - point[k]);
+      if (!(gap > 0.0 && gap * gap > square)) return false;
+    }
+    return true;
+  }
+
+  const Tree& tree_;
+  const double* period_;
+  void (*square_of_slot_)(const double*, const double*, const double*, int, int, double*);
+  std::vector<double> squares_;
+  std::vector<std::pair<Index, double>> stack_;
+};
+
+inline constexpr Index leaves_a_task = 64;
+
+// Runs body(search, leaf) on every leaf of the tree, with one Search a thread over `searched`.
+template <class Body>
+void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
+                        const Body& body) {
+  const Index tasks = (leaves.leaves() + leaves_a_task - 1) / leaves_a_task;
+  run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
+    return [&, search = Search(searched)](Index task) mutable {
+      const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
+      for (Index leaf = task * leaves_a_task; leaf < end; ++leaf) body(search, leaf);
+    };
+  });
+}
+
+inline void copy_point(const Tree& tree, Index slot, double* point) {
+  for (int k = 0; k < tree.features; ++k) point[k] = tree.coordinate(slot, k);
+}
+
+}  // namespace quickshift

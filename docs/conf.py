@@ -1,0 +1,47 @@
+"""Sphinx configuration. The build fetches nothing: no intersphinx, no remote images."""
+
+import quickshift
+
+project = "quickshift"
+author = "The quickshift developers"
+copyright = author
+release = quickshift.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+nitpicky = False
+
+autosummary_generate = True
+autosummary_imported_members = False
+autodoc_typehints = "none"  # numpydoc sections already say the types, with shapes
+numpydoc_show_class_members = False  # docs/_templates lists them, without scikit-learn's own
+default_role = "py:obj"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "ignore_pattern": r"demo\.py",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "quickshift"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

@@ -1,0 +1,260 @@
+"""Joint distributions of (x, y) whose conditional modes are known.
+
+Given x, the response y is a mixture of Gaussians whose weights, means and standard deviations are
+functions of x, the branches. The modes of f(y | x) are not the branches themselves: two branches
+nearer than about two standard deviations share one mode, and unequal neighbours pull at each
+other. They are computed from the mixture, so an estimate can be held against them as it is.
+
+Chen, Genovese, Tibshirani & Wasserman (2016), Nonparametric modal regression, Annals of
+Statistics 44(2), 489–514, study the estimation of such modes; the curves here are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.datasets.arguments import FloatArray, Seed, as_count, as_generator, as_number
+from quickshift.datasets.gaussian_mixture import modes_on_line
+
+__all__ = [
+    "ConditionalMixture",
+    "circle",
+    "heteroscedastic",
+    "three_branches_merging",
+    "two_branches",
+]
+
+Branches = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True)
+class ConditionalMixture:
+    """A distribution of (x, y) on an interval of x, y given x a mixture of Gaussians.
+
+    Parameters
+    ----------
+    branches : callable
+        Takes x of shape (m, 1) and returns weights, means and standard deviations of the k
+        branches, each of a shape that broadcasts to (m, k). Weights sum to one.
+    low, high : float
+        The interval of x.
+    marginal : {"uniform", "arcsine"}
+        Distribution of x on the interval; "arcsine" is that of the shadow of a circle.
+
+    Examples
+    --------
+    >>> from quickshift.datasets import three_branches_merging
+    >>> data = three_branches_merging()
+    >>> data.conditional_modes(0.0).round(3) + 0.0
+    array([-2.,  0.,  2.])
+    >>> data.conditional_modes(1.0).round(3) + 0.0
+    array([0.])
+    >>> X, y = data.sample(100, seed=0)
+    >>> X.shape, y.shape
+    ((100, 1), (100,))
+    """
+
+    branches: Branches
+    low: float = 0.0
+    high: float = 1.0
+    marginal: Literal["uniform", "arcsine"] = "uniform"
+
+    def sample(self, n: int, seed: Seed = 0) -> tuple[FloatArray, FloatArray]:
+        """Draw ``n`` pairs.
+
+        Parameters
+        ----------
+        n : int
+        seed : int or numpy.random.Generator, default=0
+
+        Returns
+        -------
+        X : ndarray of shape (n, 1)
+        y : ndarray of shape (n,)
+        """
+        n = as_count(n)
+        rng = as_generator(seed)
+        share = rng.random(n)
+        if self.marginal == "arcsine":
+            share = 0.5 - 0.5 * np.cos(np.pi * share)
+        x = self.low + (self.high - self.low) * share
+        weights, means, scales = self._at(x)
+        # Inverse of the cumulated weights; the last column is left out so that rounding in the
+        # sum cannot point past it.
+        chosen = (rng.random(n)[:, None] > np.cumsum(weights, axis=1)[:, :-1]).sum(axis=1)
+        rows = np.arange(n)
+        y = means[rows, chosen] + scales[rows, chosen] * rng.standard_normal(n)
+        return x[:, None], y
+
+    def conditional_density(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+        """Return f(y | x) for ``x`` and ``y`` of one shape, or shapes that broadcast.
+
+        Raises
+        ------
+        ValueError
+            Where x lies outside the interval: nothing is conditioned on there.
+        """
+        x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        self._check_inside(x)
+        weights, means, scales = self._at(x.ravel())
+        z = (y.ravel()[:, None] - means) / scales
+        parts = weights * np.exp(-0.5 * z * z) / (scales * np.sqrt(2 * np.pi))
+        density: FloatArray = parts.sum(axis=1).reshape(y.shape)
+        return density
+
+    def density(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+        """Return the joint density f(x, y); zero outside the interval of x."""
+        x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        inside = (x >= self.low) & (x <= self.high)
+        density = np.zeros(y.shape)
+        density[inside] = self._marginal_density(x[inside])
+        density[inside] *= self.conditional_density(x[inside], y[inside])
+        return density
+
+    def conditional_modes(self, x: float) -> FloatArray:
+        """Return the local maxima of f(y | x) in y, ascending, for one ``x``."""
+        at = np.asarray(x, dtype=np.float64)
+        if at.size != 1:
+            raise ValueError(
+                f"x has shape {at.shape}; expected one number: the number of modes changes with "
+                "x, so ask in a loop"
+            )
+        self._check_inside(at)
+        weights, means, scales = self._at(at.ravel())
+        return modes_on_line(weights[0], means[0], scales[0])
+
+    def _at(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        weights, means, scales = np.broadcast_arrays(*self.branches(x[:, None]))
+        shape = (len(x), weights.shape[-1])
+        return (
+            np.broadcast_to(weights, shape),
+            np.broadcast_to(means, shape),
+            np.broadcast_to(scales, shape),
+        )
+
+    def _marginal_density(self, x: FloatArray) -> FloatArray:
+        width = self.high - self.low
+        if self.marginal == "uniform":
+            return np.full(x.shape, 1 / width)
+        with np.errstate(divide="ignore"):
+            density: FloatArray = 1 / (np.pi * np.sqrt((x - self.low) * (self.high - x)))
+        return density
+
+    def _check_inside(self, x: FloatArray) -> None:
+        outside = ~((x >= self.low) & (x <= self.high))
+        if outside.any():
+            raise ValueError(
+                f"x = {x[outside].flat[0]} lies outside [{self.low}, {self.high}]; "
+                "there is no data to condition on: keep x in the interval"
+            )
+
+
+def two_branches(noise: float = 0.2) -> ConditionalMixture:
+    """Two waves, one above the other, with shares of 60 % and 40 %.
+
+    Parameters
+    ----------
+    noise : float, default=0.2
+        Standard deviation about each branch.
+
+    Examples
+    --------
+    >>> from quickshift.datasets import two_branches
+    >>> two_branches().conditional_modes(0.25).round(3)
+    array([-1. ,  1.5])
+    """
+    return ConditionalMixture(partial(_two_branches, noise=as_number(noise, "noise", above=0)))
+
+
+def _two_branches(x: FloatArray, noise: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    upper = 1 + 0.5 * np.sin(2 * np.pi * x)
+    lower = -1 + 0.5 * np.cos(2 * np.pi * x)
+    return np.array([[0.4, 0.6]]), np.hstack([lower, upper]), np.full((1, 2), noise)
+
+
+def three_branches_merging(noise: float = 0.25) -> ConditionalMixture:
+    """Three straight branches that run into one: three modes at x = 0, one at x = 1.
+
+    Parameters
+    ----------
+    noise : float, default=0.25
+        Standard deviation about each branch.
+
+    Examples
+    --------
+    >>> from quickshift.datasets import three_branches_merging
+    >>> [len(three_branches_merging().conditional_modes(x)) for x in (0.0, 0.5, 0.9)]
+    [3, 3, 1]
+    """
+    noise = as_number(noise, "noise", above=0)
+    return ConditionalMixture(partial(_three_branches_merging, noise=noise))
+
+
+def _three_branches_merging(
+    x: FloatArray, noise: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    means = 2 * (1 - x) * np.array([-1.0, 0.0, 1.0])
+    return np.array([[0.3, 0.4, 0.3]]), means, np.full((1, 3), noise)
+
+
+def heteroscedastic(noise: float = 0.1, growth: float = 1.4) -> ConditionalMixture:
+    """Two level branches at ±1 whose noise grows with x until they blur into one mode.
+
+    Parameters
+    ----------
+    noise : float, default=0.1
+        Standard deviation at x = 0.
+    growth : float, default=1.4
+        How much is added to it on the way to x = 1.
+
+    Examples
+    --------
+    >>> from quickshift.datasets import heteroscedastic
+    >>> heteroscedastic().conditional_modes(0.1).round(3)
+    array([-1.,  1.])
+    >>> heteroscedastic().conditional_modes(1.0).round(3)
+    array([0.34])
+    """
+    noise, growth = as_number(noise, "noise", above=0), as_number(growth, "growth", above=0)
+    return ConditionalMixture(partial(_heteroscedastic, noise=noise, growth=growth))
+
+
+def _heteroscedastic(
+    x: FloatArray, noise: float, growth: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return np.array([[0.4, 0.6]]), np.array([[-1.0, 1.0]]), noise + growth * x
+
+
+def circle(noise: float = 0.1, radius: float = 1.0) -> ConditionalMixture:
+    """Noisy circle about the origin: two modes in the middle, one at the sides.
+
+    Parameters
+    ----------
+    noise : float, default=0.1
+        Standard deviation of what is added to y.
+    radius : float, default=1.0
+
+    Examples
+    --------
+    >>> from quickshift.datasets import circle
+    >>> circle().conditional_modes(0.6).round(3)
+    array([-0.8,  0.8])
+    >>> circle().conditional_modes(1.0).round(3) + 0.0
+    array([0.])
+    """
+    noise, radius = as_number(noise, "noise", above=0), as_number(radius, "radius", above=0)
+    branches = partial(_circle, noise=noise, radius=radius)
+    return ConditionalMixture(branches, -radius, radius, "arcsine")
+
+
+def _circle(
+    x: FloatArray, noise: float, radius: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    height = np.sqrt(np.maximum(radius**2 - x**2, 0))
+    return np.full((1, 2), 0.5), np.hstack([-height, height]), np.full((1, 2), noise)

@@ -1,0 +1,292 @@
+"""Mixtures of shapes with compact support, whose densities and modes are known exactly.
+
+The paper assumes a density on a compact support; these are such densities. A `Dome` has one mode
+in its middle; a `Ball` and a `Box` are plateaus, whose every point is a mode in the weak sense.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.datasets.arguments import (
+    FloatArray,
+    IntArray,
+    Seed,
+    as_number,
+    as_points,
+    as_vector,
+    as_weights,
+    draw,
+)
+
+__all__ = ["Ball", "Box", "Dome", "ShapeMixture"]
+
+
+@dataclass(frozen=True)
+class Ball:
+    """The uniform distribution on a ball: an interval on the line, a disc in the plane.
+
+    Parameters
+    ----------
+    center : sequence of d floats
+    radius : float
+
+    Examples
+    --------
+    >>> from quickshift.datasets import Ball
+    >>> Ball((0.0,), radius=2.0).density([-3.0, -1.0, 2.0])
+    array([0.  , 0.25, 0.25])
+    """
+
+    center: Sequence[float]
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", as_vector(self.center, "center"))
+        object.__setattr__(self, "radius", as_number(self.radius, "radius", above=0))
+
+    def density(self, X: ArrayLike) -> FloatArray:
+        """Return the density at each row of ``X``, shape (m,)."""
+        return np.where(self._squared(X) <= 1, math.exp(-self._log_volume()), 0.0)
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ``n`` points, shape (n, d)."""
+        d = len(self.center)
+        return self._around_center(rng.random(n) ** (1 / d), rng)
+
+    def _squared(self, X: ArrayLike) -> FloatArray:
+        """Squared distance to the centre in units of the radius."""
+        u = (as_points(X, len(self.center)) - self.center) / self.radius
+        squared: FloatArray = np.einsum("md,md->m", u, u)
+        return squared
+
+    def _log_volume(self) -> float:
+        d = len(self.center)
+        return d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1) + d * math.log(self.radius)
+
+    def _around_center(self, radii: FloatArray, rng: np.random.Generator) -> FloatArray:
+        direction = rng.standard_normal((len(radii), len(self.center)))
+        direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+        around: FloatArray = self.center + self.radius * radii[:, None] * direction
+        return around
+
+
+@dataclass(frozen=True)
+class Dome(Ball):
+    """A density that falls as 1 − |u|² from the centre to the edge of a ball.
+
+    Parameters
+    ----------
+    center : sequence of d floats
+    radius : float
+
+    Examples
+    --------
+    >>> from quickshift.datasets import Dome
+    >>> Dome((0.0,), radius=2.0).density([-2.0, 0.0, 1.0])
+    array([0.     , 0.375  , 0.28125])
+    """
+
+    def density(self, X: ArrayLike) -> FloatArray:
+        """Return the density at each row of ``X``, shape (m,)."""
+        peak = (len(self.center) / 2 + 1) * math.exp(-self._log_volume())
+        return peak * np.maximum(1 - self._squared(X), 0.0)
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ``n`` points, shape (n, d)."""
+        # |u|² has a density proportional to s^(d/2 − 1) (1 − s).
+        return self._around_center(np.sqrt(rng.beta(len(self.center) / 2, 2.0, n)), rng)
+
+
+@dataclass(frozen=True)
+class Box:
+    """The uniform distribution on a box with sides along the axes.
+
+    Parameters
+    ----------
+    low, high : sequence of d floats
+        Opposite corners.
+
+    Examples
+    --------
+    >>> from quickshift.datasets import Box
+    >>> Box((0, 0), (2, 1)).density([[1, 1], [1, 2]])
+    array([0.5, 0. ])
+    """
+
+    low: Sequence[float]
+    high: Sequence[float]
+
+    def __post_init__(self) -> None:
+        low, high = as_vector(self.low, "low"), as_vector(self.high, "high")
+        if len(low) != len(high) or any(a >= b for a, b in zip(low, high, strict=True)):
+            raise ValueError(
+                f"low is {low} and high is {high}; expected low below high in every coordinate: "
+                "swap them where it is not"
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def center(self) -> tuple[float, ...]:
+        """The middle of the box."""
+        return tuple((0.5 * (np.array(self.low) + self.high)).tolist())
+
+    def density(self, X: ArrayLike) -> FloatArray:
+        """Return the density at each row of ``X``, shape (m,)."""
+        points = as_points(X, len(self.low))
+        inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
+        sides = np.array(self.high) - self.low
+        return np.where(inside, np.exp(-np.log(sides).sum()), 0.0)
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ``n`` points, shape (n, d)."""
+        return rng.uniform(self.low, self.high, size=(n, len(self.low)))
+
+
+Shape = Ball | Box
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class ShapeMixture:
+    """A mixture of balls, domes and boxes in any dimension.
+
+    Parameters
+    ----------
+    shapes : sequence of Ball, Dome or Box
+        All of one dimension.
+    weights : array-like, optional
+        Positive shares, scaled to sum to one; equal if not given.
+
+    Examples
+    --------
+    Two domes on a uniform background:
+
+    >>> from quickshift.datasets import Box, Dome, ShapeMixture
+    >>> mixture = ShapeMixture(
+    ...     [Dome((2, 2), radius=1), Dome((6, 3), radius=2), Box((0, 0), (10, 5))],
+    ...     weights=[0.2, 0.5, 0.3],
+    ... )
+    >>> mixture.modes()
+    array([[2., 2.], [6., 3.]])
+    >>> mixture.density([[6, 3], [9, 1], [11, 1]]).round(4)
+    array([0.0856, 0.006 , 0.    ])
+    """
+
+    shapes: tuple[Shape, ...]
+    weights: FloatArray
+
+    def __init__(self, shapes: Sequence[Shape], weights: ArrayLike | None = None) -> None:
+        dimensions = sorted({len(shape.center) for shape in shapes})
+        if len(dimensions) != 1:
+            raise ValueError(
+                f"shapes have dimensions {dimensions}; expected at least one shape and one "
+                "dimension: give every centre and corner the same number of coordinates"
+            )
+        object.__setattr__(self, "shapes", tuple(shapes))
+        object.__setattr__(self, "weights", as_weights(weights, len(shapes)))
+
+    @property
+    def n_features(self) -> int:
+        """The dimension d."""
+        return len(self.shapes[0].center)
+
+    def sample(self, n: int, seed: Seed = 0) -> tuple[FloatArray, IntArray]:
+        """Draw points.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int or numpy.random.Generator, default=0
+
+        Returns
+        -------
+        X : ndarray of shape (n, d)
+        labels : ndarray of shape (n,)
+            The shape that each point was drawn from.
+        """
+        return draw(self.weights, self._draw_component, n, self.n_features, seed)
+
+    def _draw_component(self, c: int, m: int, rng: np.random.Generator) -> FloatArray:
+        return self.shapes[c].sample(m, rng)
+
+    def density(self, X: ArrayLike) -> FloatArray:
+        """Return the density at each row of ``X``, shape (m,); zero outside every shape."""
+        points = as_points(X, self.n_features)
+        total = np.zeros(len(points))
+        for weight, shape in zip(self.weights, self.shapes, strict=True):
+            total += weight * shape.density(points)
+        return total
+
+    def log_density(self, X: ArrayLike) -> FloatArray:
+        """Return the logarithm of the density, shape (m,); −inf outside every shape."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.density(X))
+
+    def modes(self) -> FloatArray:
+        """Return one point for each local maximum of the density.
+
+        A shape that holds no other has its mode in its centre. The mode of a ball or box is its
+        whole plateau, of which the centre is returned. A ball or box around other shapes is no
+        mode: its plateau borders on higher ground.
+
+        Returns
+        -------
+        modes : ndarray of shape (n_modes, d)
+            The highest first.
+
+        Raises
+        ------
+        ValueError
+            Where two shapes touch or overlap and neither is inside a ball or box: the modes of
+            such a sum are not those of its parts.
+        """
+        holds_another = [False] * len(self.shapes)
+        for i, a in enumerate(self.shapes):
+            for j, b in enumerate(self.shapes[:i]):
+                if _apart(a, b):
+                    continue
+                if _inside(a, b):
+                    holds_another[j] = True
+                elif _inside(b, a):
+                    holds_another[i] = True
+                else:
+                    raise ValueError(
+                        f"{b} and {a} overlap; modes are known only where shapes are apart or "
+                        "one is inside a Ball or Box: move them, or use a GaussianMixture"
+                    )
+        found = np.array(
+            [s.center for s, no in zip(self.shapes, holds_another, strict=True) if not no]
+        )
+        return found[np.argsort(-self.density(found), kind="stable")]
+
+
+def _apart(a: Shape, b: Shape) -> bool:
+    """Whether the two supports neither touch nor overlap."""
+    if isinstance(a, Box) and isinstance(b, Box):
+        return bool(((np.array(a.high) < b.low) | (np.array(b.high) < a.low)).any())
+    if isinstance(a, Box):
+        return _apart(b, a)
+    nearest = np.clip(a.center, b.low, b.high) if isinstance(b, Box) else np.array(b.center)
+    reach = a.radius if isinstance(b, Box) else a.radius + b.radius
+    return bool(np.linalg.norm(nearest - a.center) > reach)
+
+
+def _inside(a: Shape, b: Shape) -> bool:
+    """Whether ``a`` lies within ``b`` and ``b`` is a plateau."""
+    if isinstance(b, Dome):
+        return False
+    low = np.array(a.low if isinstance(a, Box) else np.array(a.center) - a.radius)
+    high = np.array(a.high if isinstance(a, Box) else np.array(a.center) + a.radius)
+    if isinstance(b, Box):
+        return bool((low >= b.low).all() and (high <= b.high).all())
+    if isinstance(a, Box):
+        farthest = np.maximum(np.abs(low - b.center), np.abs(high - b.center))
+        return bool(np.linalg.norm(farthest) <= b.radius)
+    return bool(np.linalg.norm(np.array(a.center) - b.center) + a.radius <= b.radius)
