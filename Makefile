@@ -9,8 +9,8 @@ ARGS ?=
 VENVS := .venv .venv-bench .venv-lowest
 BIN := .venv/bin
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
-# What the compiled core depends on; Python files are used where they stand.
-NATIVE := $(CPP) CMakeLists.txt pyproject.toml
+# What an installation depends on: Python files are used where they stand, but it knows their names.
+INSTALLED_FROM := $(CPP) CMakeLists.txt pyproject.toml build/modules.txt
 STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
@@ -86,7 +86,7 @@ $(VENVS:%=%/.base): %/.base: pyproject.toml
 	$*/bin/python $(PIP_INSTALL) --group build
 	@touch $@
 
-$(VENVS:%=%/.installed): %/.installed: %/.base $(NATIVE)
+$(VENVS:%=%/.installed): %/.installed: %/.base $(INSTALLED_FROM)
 	$*/bin/python $(PIP_INSTALL) $(CONSTRAIN) --no-build-isolation --config-settings build-dir=build/$(*:.%=%) --editable .
 	@touch $@
 
@@ -96,6 +96,12 @@ $(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
 	@touch $$@
 endef
 $(foreach group,test check demo bench docs wheel,$(eval $(call group_rule,$(group))))
+
+build/modules.txt: FORCE
+	@mkdir -p build
+	@find src -name '*.py' | sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
 
 build/lowest.txt: pyproject.toml scripts/lowest.py
 	@mkdir -p build

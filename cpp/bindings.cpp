@@ -120,6 +120,17 @@ auto locations(const Tree& tree) {
                          weights.array());
 }
 
+auto first_rows(const Tree& tree) {
+  std::vector<Index> rows;
+  std::vector<double> weights;
+  for (Index slot = 0; slot < tree.slots(); ++slot) {
+    if (tree.row_of_slot[slot] < 0) continue;
+    rows.push_back(tree.row_of_slot[slot]);
+    weights.push_back(tree.weights[slot]);
+  }
+  return std::make_tuple(array_of(rows), array_of(weights));
+}
+
 auto sums_by_row(const Tree& queries, const Tree& samples, int kernel, double bandwidth, double rtol,
                  bool leave_out, bool use_moments, int threads) {
   require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
@@ -172,6 +183,31 @@ auto assign(const Tree& tree, const Reals& density, int bits, bool strict, doubl
                    rows.data());
   });
   return rows.array();
+}
+
+auto sorted_by_height(const Tree& tree, const Reals& density, int bits, const Indices& rows) {
+  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+  std::vector<Index> sorted(rows.data(), rows.data() + rows.size());
+  for (Index row : sorted) {
+    require(row >= 0 && row < tree.rows && tree.slot_of_row[row] >= 0,
+            "rows must name samples of positive weight");
+  }
+  sort_by_height(tree, density.data(), bits, sorted);
+  return array_of(sorted);
+}
+
+auto coordinates(const Tree& tree, const Indices& rows) {
+  Buffer<double> out(static_cast<Index>(rows.size()) * tree.features);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Index row = rows.data()[i];
+    require(row >= 0 && row < tree.rows && tree.slot_of_row[row] >= 0,
+            "rows must name samples of positive weight");
+    for (int k = 0; k < tree.features; ++k) {
+      out.data()[static_cast<Index>(i) * tree.features + k] =
+          std::ldexp(tree.coordinate(tree.slot_of_row[row], k), tree.exponent);
+    }
+  }
+  return out.shaped<2>({rows.size(), static_cast<std::size_t>(tree.features)});
 }
 
 auto roots(const Indices& parent, const Reals& distance, double tau) {
@@ -246,6 +282,9 @@ NB_MODULE(_core, m) {
       .def_ro("total_weight", &Tree::total_weight)
       .def("locations", &locations,
            "Coordinates and weights of the locations, in an order free of the rows' order.")
+      .def("first_rows", &first_rows, "First row and weight of each location, in that order.")
+      .def("coordinates", &coordinates, "rows"_a,
+           "Coordinates of the given rows, periodic ones wrapped.")
       .def("query_tree",
            [](const Tree& samples, const AnyPoints& queries, int threads) {
              const Points points = points_of(queries);
@@ -264,6 +303,8 @@ NB_MODULE(_core, m) {
         "Distance of every location to the nearest other one, in the order of `locations`.");
   m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
         "Parent row and distance of every row.");
+  m.def("sort_by_height", &sorted_by_height, "tree"_a, "density"_a, "bits"_a, "rows"_a,
+        "The given rows, highest first.");
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a,

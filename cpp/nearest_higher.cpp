@@ -1,5 +1,6 @@
 #include "nearest_higher.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -151,6 +152,20 @@ bool Heights::higher(Index slot, double density, const double* point) const {
     if (a != point[k]) return a > point[k];
   }
   return false;
+}
+
+void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows) {
+  std::sort(rows.begin(), rows.end(), [&](Index a, Index b) {
+    const double height = round_to_bits(density[a], bits);
+    const double other = round_to_bits(density[b], bits);
+    if (height != other) return height > other;
+    for (int k = 0; k < tree.features; ++k) {
+      const double x = tree.coordinate(tree.slot_of_row[a], k);
+      const double y = tree.coordinate(tree.slot_of_row[b], k);
+      if (x != y) return x > y;
+    }
+    return a < b;
+  });
 }
 
 void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,

@@ -33,6 +33,10 @@ class Heights {
   std::vector<Index> highest_below_; // by node: a slot
 };
 
+// Puts rows of positive weight in falling order of height; between equal ones the smaller index is
+// higher.
+void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows);
+
 // By row: the parent's row and the distance in the caller's units. A row without a higher one is
 // its own parent at an infinite distance; a row of weight zero its own at NaN.
 void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,

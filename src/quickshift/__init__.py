@@ -1,3 +1,39 @@
-"""Mode-seeking by Quick Shift: exact, fast, and for every tau at once."""
+"""Mode-seeking by Quick Shift: clusters for every tau from one exact, fast fit.
+
+The estimators follow scikit-learn; `quickshift.stages` has the steps they are made of, and
+`quickshift.reference` the paper's algorithms line by line. Names are loaded when they are first
+used, so that importing the package stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quickshift import bandwidth, datasets, estimators, kernels, reference, stages
+    from quickshift.estimators import QuickShift
 
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "QuickShift",
+    "bandwidth",
+    "datasets",
+    "estimators",
+    "kernels",
+    "reference",
+    "stages",
+]
+
+_HOMES = {"QuickShift": "quickshift.estimators"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'quickshift' has no attribute {name!r}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    return import_module(f"quickshift.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -35,7 +35,7 @@ _FACTORS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 
 RULES = (*_FACTORS, "cv")
 
-# What the standard deviation of a Gaussian has to be multiplied by to give its IQR.
+# IQR of a Gaussian in standard deviations.
 _GAUSSIAN_IQR = 1.349
 
 
@@ -76,14 +76,20 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     >>> float(np.quantile([1.0, 1.0, 1.0, 5.0], 0.75))
     2.0
     """
-    return _quantiles(values, weights, [q])[0]
+    return _quantiles(*_present(values, weights), [q])[0]
+
+
+def _present(
+    rows: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rows of positive weight, and their weights."""
+    present = weights > 0
+    return (rows, weights) if present.all() else (rows[present], weights[present])
 
 
 def _quantiles(
     values: NDArray[np.float64], weights: NDArray[np.float64], shares: list[float]
 ) -> list[float]:
-    present = weights > 0
-    values, weights = values[present], weights[present]
     positions = np.maximum(np.multiply(shares, weights.sum() - 1.0), 0.0)
     below = np.floor(positions)
     low, high = _order_statistics(values, weights, np.stack([below, below + 1.0]))
@@ -140,8 +146,7 @@ def spread(
     >>> spread(points, np.ones(4)) < 1e9
     True
     """
-    present = weights > 0
-    points, weights = points[present], weights[present]
+    points, weights = _present(points, weights)
     periods = np.full(points.shape[1], np.inf) if period is None else period
     scales = np.array(
         [
@@ -287,11 +292,11 @@ def tau_rule(
     >>> tau_rule(2.0, np.array([np.inf]), np.array([1.0]))
     3.0
     """
-    counts = np.isfinite(nearest_distance) & (weights > 0)
-    if not counts.any():
+    finite = np.isfinite(nearest_distance)
+    distances, counts = _present(nearest_distance[finite], weights[finite])
+    if len(distances) == 0:
         return 1.5 * h_gaussian
-    reach = weighted_quantile(nearest_distance[counts], weights[counts], 0.99)
-    return max(1.5 * h_gaussian, reach)
+    return max(1.5 * h_gaussian, weighted_quantile(distances, counts, 0.99))
 
 
 def period_limit(kernel: KernelFacts, period: NDArray[np.float64] | None) -> float:

@@ -241,15 +241,16 @@ def cluster_tree(
     thresholds = np.atleast_1d(np.asarray(levels, dtype=np.float64))
     if thresholds.ndim != 1 or np.isnan(thresholds).any():
         raise ValueError(f"levels must be a list of numbers, got {levels!r}")
-    parent = _quick_shift(run).parent  # Algorithm 2, line 2
-    distance = np.sqrt(run.space.squared_distances(run.points, run.points))
-    tau = run.space.scaled(run.tau)
+    # From here points go by their place in the order, 0 being the highest.
+    parent = run.rank[_quick_shift(run).parent[run.order]]  # Algorithm 2, line 2
+    density_of = run.density[run.order]
+    distance = np.sqrt(run.squared_distances())
+    delta = run.space.scaled(run.tau)
     components = np.full((len(thresholds), len(run.points)), -1, dtype=np.int64)
     for row, level in zip(components, thresholds, strict=True):  # Algorithm 2, line 3
-        vertices = [i for i in run.order.tolist() if run.density[i] > level]
-        components_of_graph = _components(vertices, parent, distance, tau)
-        for number, members in enumerate(_link(components_of_graph, distance, tau)):
-            row[members] = number
+        sets = _components(np.flatnonzero(density_of > level).tolist(), parent, distance, delta)
+        for number, members in enumerate(_link(sets, distance, delta)):
+            row[run.order[members]] = number
     return components
 
 
@@ -562,7 +563,8 @@ class _Kde:
 
     def log_density(self, queries: Floats) -> Floats:
         """Return log f̂_h, with each query's nearest sample as origin; shape (m,)."""
-        nearest = self.distances(queries).min(axis=1) / self.space.scaled(self.bandwidth)
+        with np.errstate(over="ignore"):
+            nearest = self.distances(queries).min(axis=1) / self.space.scaled(self.bandwidth)
         return self.log_normalised(self.sums(queries, nearest), nearest)
 
 
@@ -678,6 +680,11 @@ class _Run:
     order: Indices  # rows of positive weight from the highest
     rank: Indices  # place in that order
 
+    def squared_distances(self) -> Floats:
+        """Return the scaled squares between the points of positive weight, in the order."""
+        points = self.points[self.order]
+        return self.space.squared_distances(points, points)
+
 
 def _run(
     X: ArrayLike,
@@ -733,19 +740,17 @@ def _quick_shift(run: _Run) -> QuickShiftResult:
 
 def _climb(run: _Run) -> tuple[Indices, Floats]:
     """Return each point's nearest higher point and its scaled distance, before the cut."""
-    squared = run.space.squared_distances(run.points, run.points)
+    squared, heights = run.squared_distances(), run.heights[run.order]
     parent = np.arange(len(run.points))  # Algorithm 1, line 2: no edges
     parent_squared = np.full(len(run.points), np.nan)
-    for i in run.order:  # line 3
-        if run.strict:
-            higher = run.order[run.heights[run.order] > run.heights[i]]
-        else:
-            higher = run.order[: run.rank[i]]
+    for rank, i in enumerate(run.order):  # line 3
         parent_squared[i] = np.inf
+        higher = np.flatnonzero(heights > heights[rank]) if run.strict else np.arange(rank)
         if higher.size > 0:  # line 4 without its bound by tau, which is left to the cut
             # Line 5. The candidates fall in the order, so the first minimum is the highest.
-            parent[i] = higher[np.argmin(squared[i, higher])]
-            parent_squared[i] = squared[i, parent[i]]
+            nearest = higher[np.argmin(squared[rank, higher])]
+            parent[i] = run.order[nearest]
+            parent_squared[i] = squared[rank, nearest]
     return parent, np.sqrt(parent_squared)
 
 

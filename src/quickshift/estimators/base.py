@@ -1,0 +1,57 @@
+"""What every estimator shares: input in the scikit-learn way, parameters, all-or-nothing fits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from quickshift.stages.checks import check_choice, check_period, refuse_masked
+
+__all__ = ["all_or_nothing", "checked_period", "validated"]
+
+METRICS = ("euclidean", "periodic")
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave an estimator as it was if fitting fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+    """Points as float64 or float32 in C order, column names and number checked or remembered."""
+    refuse_masked(X)
+    points: NDArray[Any] = validate_data(
+        estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C"
+    )
+    return points
+
+
+def checked_period(
+    metric: str, period: ArrayLike | None, n_features: int
+) -> NDArray[np.float64] | None:
+    """Periods of the features, None for plain Euclidean distances."""
+    check_choice(metric, "metric", METRICS)
+    if metric == "euclidean":
+        if period is not None:
+            raise ValueError(
+                f"period is {period!r} but metric is 'euclidean', which has none. "
+                f"Set metric='periodic', or leave period out."
+            )
+        return None
+    if period is None:
+        raise ValueError(
+            "period is None but metric is 'periodic'. Give one length for each feature "
+            "(numpy.inf for a feature that is not periodic)."
+        )
+    return check_period(period, n_features)

@@ -1,0 +1,341 @@
+"""Quick Shift clustering (Algorithm 1) as a scikit-learn estimator."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from quickshift import stages
+from quickshift.estimators.base import all_or_nothing, checked_period, validated
+from quickshift.stages.checks import check_choice, check_count, check_tau
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["QuickShift"]
+
+
+class QuickShift(ClusterMixin, BaseEstimator):
+    """Clusters by moving every sample to its nearest sample of higher density.
+
+    The moves form a forest whose trees are the clusters and whose roots are the modes of the
+    density. One fit holds the clusters for every `tau`: see `labels_at`.
+
+    Parameters
+    ----------
+    bandwidth : float or {"auto", "paper", "scott", "silverman", "cv"}, default="auto"
+        h, the scale that divides distances in the kernel, or a rule that chooses it from the data.
+        Rules follow the spread of the data; features should be on comparable scales.
+    tau : float or "auto", default="auto"
+        Longest move. Modes with a higher sample within tau are merged into its cluster. "auto" is
+        1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the nearest
+        distinct sample.
+    kernel : str, default="gaussian"
+        "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
+        "tricube", "cosine" or "epanechnikov".
+    n_clusters : int, optional
+        Number of clusters wanted, instead of `tau`: the longest moves are removed.
+    metric : {"euclidean", "periodic"}, default="euclidean"
+        "periodic" takes `period` into account.
+    period : array-like of shape (n_features,), optional
+        Length of each feature's period, ``numpy.inf`` for an open one.
+    ties : {"total", "strict"}, default="total"
+        Who is higher between equal densities. "total": the lexicographically larger coordinates,
+        and of exact duplicates the first row, so the answer does not depend on the order of rows.
+        "strict": neither, as the paper writes it.
+    rtol : float, default=1e-9
+        Relative error allowed to each density of the Gaussian and the exponential kernel; 0 sums
+        every pair. The other kernels are exact.
+    n_jobs : int, optional
+        Number of threads. None uses every core that the process may use (unlike scikit-learn,
+        where it means one). The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample; label 0 has the highest mode. There is no noise label.
+    n_clusters_ : int
+        Number of clusters.
+    modes_ : ndarray of shape (n_clusters_, n_features)
+        Coordinates of the modes, highest first.
+    mode_indices_ : ndarray of shape (n_clusters_,)
+        Row of each mode.
+    density_ : ndarray of shape (n_samples,)
+        Density at the samples.
+    log_density_ : ndarray of shape (n_samples,)
+        Its logarithm, which does not underflow in high dimension.
+    parent_ : ndarray of shape (n_samples,), int64
+        Row of the nearest higher sample, however far; its own where there is none.
+    parent_distance_ : ndarray of shape (n_samples,)
+        Distance to it; infinite where there is none, NaN for samples of weight zero.
+    bandwidth_ : float
+        The bandwidth used.
+    tau_ : float
+        The tau used; with `n_clusters`, the longest move kept.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names.
+
+    References
+    ----------
+    H. Jiang, "On the Consistency of Quick Shift", NIPS 2017.
+    A. Vedaldi and S. Soatto, "Quick Shift and Kernel Methods for Mode Seeking", ECCV 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quickshift import QuickShift
+    >>> X = np.array([[0.0], [0.2], [0.3], [5.0], [5.1]])
+    >>> model = QuickShift(bandwidth=0.5, tau=2.0).fit(X)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.modes_
+    array([[0.2],
+           [5.1]])
+    >>> model.labels_at(10.0)
+    array([0, 0, 0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        bandwidth: float | str = "auto",
+        tau: float | str = "auto",
+        *,
+        kernel: str = "gaussian",
+        n_clusters: int | None = None,
+        metric: str = "euclidean",
+        period: ArrayLike | None = None,
+        ties: str = "total",
+        rtol: float = 1e-9,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.tau = tau
+        self.kernel = kernel
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.period = period
+        self.ties = ties
+        self.rtol = rtol
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # numpydoc ignore=PR01
+        """Find the density, the parents, the modes and the clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Frequencies: an integer weight equals repeating the row. A row of weight zero does not
+            shape the clusters, but is labelled as `predict` would. Importance weights should be
+            rescaled to sum to (Σw)² / Σw².
+
+        Returns
+        -------
+        QuickShift
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            points = validated(self, X, reset=True)
+            self._check_cut(points.shape[0])
+            samples = stages.prepare(
+                points,
+                sample_weight=sample_weight,
+                period=checked_period(self.metric, self.period, points.shape[1]),
+                n_jobs=self.n_jobs,
+            )
+            self._estimate = self._fit_density(samples)
+            self._sums = self._estimate.sums()
+            self._graph = stages.climb(
+                samples,
+                np.nan_to_num(self._sums, nan=0.0),
+                ties=self.ties,
+                n_jobs=self.n_jobs,
+                significant_bits=self._estimate.significant_bits,
+            )
+            self._store(points, self._cut())
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Label new points.
+
+        A point equal to a sample takes its label; another one that of the nearest sample of higher
+        density within `tau_`, or of the nearest sample if there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Their clusters.
+        """
+        check_is_fitted(self)
+        points = validated(self, X, reset=False)
+        return self._labels_of(points, self.labels_, self.tau_)
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Log density at points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Logarithm of the estimated density; minus infinity outside a compact kernel's reach.
+        """
+        check_is_fitted(self)
+        return self._estimate.log_density_at(validated(self, X, reset=False))
+
+    def labels_at(self, tau: float) -> NDArray[np.int64]:
+        """Label the samples as if fitted with another tau; the estimator stays as it is.
+
+        Parameters
+        ----------
+        tau : float
+            Longest move.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The clusters.
+        """
+        check_is_fitted(self)
+        return self._complete(stages.cut(self._graph, tau))
+
+    def labels_for(self, n_clusters: int, by: str = "tau") -> NDArray[np.int64]:
+        """Label the samples with a given number of clusters; the estimator stays as it is.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        by : {"tau"}, default="tau"
+            What is removed first: the longest moves.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The clusters.
+        """
+        check_is_fitted(self)
+        check_choice(by, "by", ("tau",))
+        return self._complete(stages.cut_into(self._graph, n_clusters))
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """All cuts as a SciPy linkage matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples - 1, 4)
+            ``scipy.cluster.hierarchy.fcluster(linkage, tau, "distance")`` is the cut at tau.
+            Samples of weight zero are absent.
+        """
+        check_is_fitted(self)
+        return stages.linkage(self._graph)
+
+    def to_networkx(self) -> "networkx.DiGraph":
+        """Forest after the cut at `tau_` as a directed graph.
+
+        Returns
+        -------
+        networkx.DiGraph
+            One node a sample of positive weight, with its ``density`` and ``label``; one edge to
+            its parent, with its ``distance``.
+        """
+        check_is_fitted(self)
+        import networkx
+
+        graph = networkx.DiGraph()
+        density, labels = self.density_.tolist(), self.labels_.tolist()
+        present = np.flatnonzero(~np.isnan(self.parent_distance_))
+        graph.add_nodes_from((i, {"density": density[i], "label": labels[i]}) for i in present.tolist())
+        kept = present[~np.isin(present, self.mode_indices_)]
+        parent, distance = self.parent_[kept].tolist(), self.parent_distance_[kept].tolist()
+        graph.add_weighted_edges_from(
+            zip(kept.tolist(), parent, distance, strict=True), weight="distance"
+        )
+        return graph
+
+    def _check_cut(self, n_samples: int) -> None:
+        if isinstance(self.tau, str):
+            check_choice(self.tau, "tau", ("auto",))
+        else:
+            check_tau(self.tau)
+        if self.n_clusters is None:
+            return
+        check_count(self.n_clusters, "n_clusters", n_samples)
+        if not isinstance(self.tau, str):
+            raise ValueError(
+                f"n_clusters is {self.n_clusters!r} and tau is {self.tau!r}, but each decides the "
+                f"cut. Leave tau at 'auto' to get a number of clusters, or drop n_clusters."
+            )
+
+    def _fit_density(self, samples: stages.Samples) -> stages.Estimate:
+        settings: dict[str, Any] = {
+            "kernel": self.kernel,
+            "rtol": self.rtol,
+            "n_jobs": self.n_jobs,
+        }
+        bandwidth = self.bandwidth
+        if isinstance(bandwidth, str):
+            bandwidth = stages.choose_bandwidth(samples, bandwidth, **settings)
+        return stages.fit_estimate(samples, bandwidth, **settings)
+
+    def _cut(self) -> stages.Forest:
+        if self.n_clusters is not None:
+            return stages.cut_into(self._graph, self.n_clusters)
+        tau = self.tau
+        if isinstance(tau, str):
+            tau = stages.choose_tau(
+                self._graph.samples,
+                self._estimate.bandwidth,
+                kernel=self.kernel,
+                n_jobs=self.n_jobs,
+            )
+        return stages.cut(self._graph, tau)
+
+    def _store(self, points: NDArray[Any], forest: stages.Forest) -> None:
+        self.bandwidth_ = self._estimate.bandwidth
+        self.tau_ = forest.tau
+        self.parent_ = self._graph.parent
+        self.parent_distance_ = self._graph.distance
+        self.mode_indices_ = forest.roots
+        self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
+        self.n_clusters_ = forest.roots.size
+        self.density_ = self._estimate.density(self._sums)
+        self.log_density_ = self._estimate.log_density(self._sums)
+        self._absent = np.flatnonzero(np.isnan(self._sums))
+        self._absent_points = points[self._absent]
+        if self._absent.size:
+            log_density = self._estimate.log_density_at(self._absent_points)
+            self.log_density_[self._absent] = log_density
+            self.density_[self._absent] = np.exp(log_density)
+        self.labels_ = self._complete(forest)
+
+    def _complete(self, forest: stages.Forest) -> NDArray[np.int64]:
+        """Labels of a forest, with the samples of weight zero labelled as new points."""
+        labels = forest.labels
+        if self._absent.size:
+            labels[self._absent] = self._labels_of(self._absent_points, labels, forest.tau)
+        return labels
+
+    def _labels_of(
+        self, points: NDArray[Any], labels: NDArray[np.int64], tau: float
+    ) -> NDArray[np.int64]:
+        heights = self._estimate.heights_at(points)
+        nearest = stages.assign(self._graph, points, heights, tau=tau, n_jobs=self.n_jobs)
+        return labels[nearest]

@@ -1,0 +1,33 @@
+"""The four verbs, each a pure function from arrays to a frozen bundle of arrays.
+
+::
+
+    points --estimate_density--> density --climb--> ParentGraph --cut(tau)--> Forest
+    (n, d)                       (n,)               parent, distance          labels, roots
+
+Everything that users see is built from them. This layer is cranky: it raises on anything that is
+not exactly what it asks for. The friendly layer is `quickshift.estimators`.
+"""
+
+from quickshift.stages.density import Estimate, estimate_density, fit_estimate
+from quickshift.stages.forest import Forest, cut, cut_into, linkage
+from quickshift.stages.parent_graph import ParentGraph, assign, climb
+from quickshift.stages.rules import choose_bandwidth, choose_tau
+from quickshift.stages.samples import Samples, prepare
+
+__all__ = [
+    "Estimate",
+    "Forest",
+    "ParentGraph",
+    "Samples",
+    "assign",
+    "choose_bandwidth",
+    "choose_tau",
+    "climb",
+    "cut",
+    "cut_into",
+    "estimate_density",
+    "fit_estimate",
+    "linkage",
+    "prepare",
+]

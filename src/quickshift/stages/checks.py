@@ -1,0 +1,179 @@
+"""Every check of an argument, in one place: what came, what was expected, how to fix it."""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quickshift.bandwidth import period_limit
+from quickshift.kernels import Kernel
+
+__all__ = [
+    "check_bandwidth",
+    "check_choice",
+    "check_count",
+    "check_density",
+    "check_period",
+    "check_points",
+    "check_real",
+    "check_tau",
+    "check_weights",
+    "refuse_masked",
+]
+
+Floats = NDArray[np.float64]
+
+
+def refuse_masked(X: Any, name: str = "X") -> None:
+    """Raise if an array has masked entries: NumPy would hand them over as data."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        masked = int(np.ma.getmaskarray(X).sum())
+        raise ValueError(
+            f"{name} has {masked} masked entries, expected none. Drop those rows or fill them "
+            f"first, for example with {name}.filled(value)."
+        )
+
+
+def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
+    """Return points as a C-ordered float64 or float32 array with at least one row and column."""
+    refuse_masked(X, name)
+    if hasattr(X, "toarray"):
+        raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
+    array = np.asarray(X)
+    if np.iscomplexobj(array):
+        raise ValueError(
+            f"{name} is complex, expected real numbers. Stack {name}.real and {name}.imag as columns."
+        )
+    if array.dtype != np.float32:
+        try:
+            array = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} has dtype {array.dtype}, expected numbers. Encode or drop what is not one "
+                f"({error})."
+            ) from error
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected (n_samples, n_features). "
+            f"Use {name}.reshape(-1, 1) for a single feature."
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} has shape {array.shape}, expected at least one row and column.")
+    if not np.isfinite(array).all():
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        raise ValueError(
+            f"{name} has NaN or infinity in {bad.size} rows (the first is row {bad[0]}), expected "
+            f"finite numbers. Drop those rows or impute them."
+        )
+    return np.ascontiguousarray(array)
+
+
+def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
+    """Return frequencies as a float64 array, or None where all are one."""
+    if weights is None:
+        return None
+    refuse_masked(weights, "sample_weight")
+    array = np.ascontiguousarray(weights, dtype=np.float64)
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight a row."
+        )
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(
+            "sample_weight has negative, NaN or infinite entries, expected frequencies: "
+            "0 leaves a row out, 2 counts it twice."
+        )
+    if not array.any():
+        raise ValueError("sample_weight is all zero, expected at least one positive weight.")
+    return array
+
+
+def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
+    """Return one positive period a feature (infinite: open), or None where all are open."""
+    if period is None:
+        return None
+    try:
+        array = np.ascontiguousarray(period, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (n_features,):
+        raise ValueError(
+            f"period is {period!r}, expected one length for each of the {n_features} features "
+            f"(numpy.inf for a feature that is not periodic)."
+        )
+    if not (array > 0).all():
+        raise ValueError(
+            f"period is {period!r}, expected positive lengths (numpy.inf for a feature that is not "
+            f"periodic)."
+        )
+    return array if np.isfinite(array).any() else None
+
+
+def check_real(value: Any, name: str, expected: str) -> float:
+    """Return a number as a float; NaN is refused."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError(f"{name} is NaN, expected {expected}.")
+    return number
+
+
+def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
+    """Return a positive, finite bandwidth that fits into the periods."""
+    h = check_real(bandwidth, "bandwidth", "a positive number")
+    if not 0 < h < math.inf:
+        raise ValueError(
+            f"bandwidth is {h!r}, expected a positive, finite number: the scale h that divides "
+            f"distances. Choose it in the units of the data."
+        )
+    limit = period_limit(kernel, period)
+    if h > limit:
+        raise ValueError(
+            f"bandwidth is {h!r}, expected at most {limit!r} for the {kernel.name} kernel and the "
+            f"period {period!r}: beyond that the kernel would meet two images of one point. Use a "
+            f"smaller bandwidth."
+        )
+    return h
+
+
+def check_tau(tau: Any) -> float:
+    """Return a length that is not negative; infinity keeps every edge."""
+    length = check_real(tau, "tau", "a length of at least 0")
+    if length < 0:
+        raise ValueError(
+            f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
+        )
+    return length
+
+
+def check_count(value: Any, name: str, most: int) -> int:
+    """Return a whole number from 1 to ``most``."""
+    expected = f"a whole number from 1 to {most}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+    if not 1 <= value <= most:
+        raise ValueError(f"{name} is {value!r}, expected {expected}, the number of samples.")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return a string that is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} is {value!r}, expected one of {known}.")
+    return value
+
+
+def check_density(density: ArrayLike, n_samples: int) -> Floats:
+    """Return one finite density a sample."""
+    array = np.ascontiguousarray(density, dtype=np.float64)
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"density has shape {array.shape}, expected ({n_samples},): one value a sample."
+        )
+    if np.isnan(array).any():
+        raise ValueError("density has NaN entries, expected numbers that can be compared.")
+    return array

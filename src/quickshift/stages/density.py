@@ -1,0 +1,176 @@
+"""Densities: the kernel density estimate at the samples and at other points."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quickshift import _core
+from quickshift.kernels import Kernel, get_kernel
+from quickshift.stages.checks import check_bandwidth, check_points, check_real
+from quickshift.stages.samples import Samples, prepare
+from quickshift.threads import resolve_threads
+
+__all__ = ["Estimate", "estimate_density", "fit_estimate"]
+
+Floats = NDArray[np.float64]
+
+# What the sums agree on for any order of summation; see docs/decisions on who is higher.
+SIGNIFICANT_BITS = 36
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A kernel density estimate over samples.
+
+    Attributes
+    ----------
+    samples : Samples
+        Where the estimate comes from.
+    kernel : Kernel
+        K.
+    bandwidth : float
+        h.
+    rtol : float
+        Relative error allowed to infinite kernels.
+    n_threads : int
+        Threads a call uses.
+    """
+
+    samples: Samples
+    kernel: Kernel
+    bandwidth: float
+    rtol: float
+    n_threads: int
+
+    @property
+    def log_constant(self) -> float:
+        """Logarithm of the factor c / (W h^d) from a sum of profiles to a density."""
+        d = self.samples.n_features
+        return (
+            self.kernel.log_normaliser(d)
+            - math.log(self.samples.total_weight)
+            - d * math.log(self.bandwidth)
+        )
+
+    @property
+    def significant_bits(self) -> int:
+        """Bits of a sum that decide who is higher: no finer than the sums are exact."""
+        if not self.kernel.infinite or self.rtol == 0:
+            return SIGNIFICANT_BITS
+        return max(1, min(SIGNIFICANT_BITS, math.floor(-math.log2(4 * self.rtol))))
+
+    def sums(self) -> Floats:
+        """Sums of profiles at the samples, each including itself; NaN at rows of weight zero."""
+        return self._sums(self.samples.tree)[0]
+
+    def sums_at(self, queries: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Sums of profiles at other points: values, and logarithms of their scales."""
+        return self._sums(self.samples.tree.query_tree(queries, self.n_threads))
+
+    def log_density_at(self, queries: NDArray[Any]) -> Floats:
+        """Log density at other points."""
+        return self.log_density(*self.sums_at(queries))
+
+    def heights_at(self, queries: NDArray[Any]) -> Floats:
+        """Sums of profiles at other points, comparable with those of `sums`."""
+        values, log_scales = self.sums_at(queries)
+        heights: Floats = values * np.exp(log_scales)
+        return heights
+
+    def sums_left_out(self) -> tuple[Floats, Floats]:
+        """Sums at the samples without each one's own location: values and logarithms of scales."""
+        return self._sums(self.samples.tree, leave_out=True)
+
+    def density(self, sums: Floats) -> Floats:
+        """Normalise sums; in high dimension the result may overflow or underflow."""
+        if abs(self.log_constant) < 600:
+            scaled: Floats = sums * math.exp(self.log_constant)
+            return scaled
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(self.log_density(sums))
+
+    def log_density(self, sums: Floats, log_scales: Floats | float = 0.0) -> Floats:
+        """Normalise sums in log space, where nothing overflows or underflows."""
+        with np.errstate(divide="ignore"):
+            result: Floats = np.log(sums) + (log_scales + self.log_constant)
+        return result
+
+    def _sums(self, queries: _core.Tree, leave_out: bool = False) -> tuple[Floats, Floats]:
+        return _core.kernel_sums(
+            queries,
+            self.samples.tree,
+            self.kernel.code,
+            self.bandwidth,
+            self.rtol,
+            leave_out=leave_out,
+            threads=self.n_threads,
+        )
+
+
+def fit_estimate(
+    samples: Samples,
+    bandwidth: float,
+    *,
+    kernel: str = "gaussian",
+    rtol: float = 1e-9,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Check the parameters of an estimate over prepared samples."""
+    chosen = get_kernel(kernel)
+    h = check_bandwidth(bandwidth, chosen, samples.period)
+    tolerance = check_real(rtol, "rtol", "a relative error from 0 to below 1")
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"rtol is {rtol!r}, expected a relative error from 0 to below 1.")
+    return Estimate(samples, chosen, h, tolerance, resolve_threads(n_jobs))
+
+
+def estimate_density(
+    X: ArrayLike | Samples,
+    bandwidth: float,
+    *,
+    kernel: str = "gaussian",
+    sample_weight: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    rtol: float = 1e-9,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Estimate the density at every sample.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or Samples
+        The points.
+    bandwidth : float
+        h, the scale that divides distances.
+    kernel : str
+        Name of the kernel; see `quickshift.kernels`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Frequencies.
+    period : array-like of shape (n_features,), optional
+        Length of each feature's period, ``numpy.inf`` for an open one.
+    rtol : float
+        For kernels of infinite support: the relative error allowed to each density. 0 sums every
+        pair. Other kernels are exact.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The normalised density, each sample's own kernel included.
+
+    Examples
+    --------
+    >>> estimate_density([[0.0], [0.5], [9.0]], 1.0, kernel="uniform")
+    array([0.333..., 0.333..., 0.166...])
+    """
+    samples = prepare(X, sample_weight=sample_weight, period=period, n_jobs=n_jobs)
+    estimate = fit_estimate(samples, bandwidth, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
+    density = estimate.density(estimate.sums())
+    absent = np.isnan(density)
+    if absent.any() and not isinstance(X, Samples):
+        density[absent] = np.exp(estimate.log_density_at(check_points(X)[absent]))
+    return density

@@ -1,0 +1,142 @@
+"""Forests: the parent graph cut at tau, whose trees are the clusters and whose roots the modes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickshift import _core
+from quickshift.stages.checks import check_count, check_tau
+from quickshift.stages.parent_graph import ParentGraph
+
+__all__ = ["Forest", "cut", "cut_into", "linkage"]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The parent graph after a cut.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,), int64
+        Number of each sample's tree, 0 for the one with the highest root; -1 at rows of weight
+        zero, which are outside the forest.
+    roots : ndarray of shape (n_clusters,), int64
+        Row of each tree's root.
+    tau : float
+        Longest edge kept.
+    """
+
+    labels: NDArray[np.int64]
+    roots: NDArray[np.int64]
+    tau: float
+
+
+def cut(graph: ParentGraph, tau: float) -> Forest:
+    """Keep the edges no longer than tau.
+
+    Parameters
+    ----------
+    graph : ParentGraph
+        From `climb`.
+    tau : float
+        Longest edge kept; infinity keeps all.
+
+    Returns
+    -------
+    Forest
+
+    Examples
+    --------
+    >>> from quickshift.stages import climb
+    >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
+    array([1, 1, 0])
+    """
+    return _forest(graph, graph.distance, check_tau(tau))
+
+
+def cut_into(graph: ParentGraph, n_clusters: int) -> Forest:
+    """Remove the longest edges until there are ``n_clusters`` trees.
+
+    Between edges of the same length the one below the higher sample goes first.
+
+    Parameters
+    ----------
+    graph : ParentGraph
+        From `climb`.
+    n_clusters : int
+        Number of trees wanted.
+
+    Returns
+    -------
+    Forest
+        Its tau is the length of the longest edge kept.
+
+    Examples
+    --------
+    >>> from quickshift.stages import climb
+    >>> forest = cut_into(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 2)
+    >>> forest.labels, forest.tau
+    (array([1, 1, 0]), 1.0)
+    """
+    present = np.flatnonzero(~np.isnan(graph.distance))
+    wanted = check_count(n_clusters, "n_clusters", present.size)
+    lengths = graph.distance[present]
+    n_trees = int(np.isinf(lengths).sum())
+    if wanted < n_trees:
+        raise ValueError(
+            f"n_clusters is {wanted}, expected at least {n_trees}: with ties='strict' that many "
+            f"samples have none above them. Use ties='total'."
+        )
+    shortest_removed = float(np.partition(lengths, lengths.size - wanted)[lengths.size - wanted])
+    longer = present[lengths > shortest_removed]
+    equal = graph.highest_first(present[lengths == shortest_removed])
+    distance = graph.distance.copy()
+    distance[longer] = np.inf
+    distance[equal[: wanted - longer.size]] = np.inf
+    kept = distance[present]
+    tau = float(np.max(kept, where=np.isfinite(kept), initial=0.0))
+    return _forest(graph, distance, tau)
+
+
+def _forest(graph: ParentGraph, distance: NDArray[np.float64], tau: float) -> Forest:
+    root = _core.find_roots(graph.parent, distance, tau)
+    is_root = (root == np.arange(root.size)) & ~np.isnan(distance)
+    roots = graph.highest_first(np.flatnonzero(is_root))
+    number = np.full(root.size, -1, dtype=np.int64)
+    number[roots] = np.arange(roots.size)
+    return Forest(number[root], roots, tau)
+
+
+def linkage(graph: ParentGraph) -> NDArray[np.float64]:
+    """Write the cuts at every tau as one SciPy linkage matrix.
+
+    Rows of weight zero are absent, so observation i of the linkage is the i-th row of positive
+    weight. Trees that ``ties="strict"`` leaves unconnected are joined at an infinite distance.
+
+    Parameters
+    ----------
+    graph : ParentGraph
+        From `climb`.
+
+    Returns
+    -------
+    ndarray of shape (n - 1, 4)
+        ``scipy.cluster.hierarchy.fcluster(linkage, tau, "distance")`` is the cut at tau.
+
+    Examples
+    --------
+    >>> from quickshift.stages import climb
+    >>> linkage(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]))
+    array([[0., 1., 1., 2.],
+           [2., 3., 2., 3.]])
+    """
+    present = np.flatnonzero(~np.isnan(graph.distance))
+    position = np.full(graph.parent.size, -1, dtype=np.int64)
+    position[present] = np.arange(present.size)
+    parent = position[graph.parent[present]]
+    distance = graph.distance[present]
+    tops = np.flatnonzero(parent == np.arange(parent.size))
+    parent[tops[1:]] = tops[0]  # unconnected trees hang on the first, at their infinite distance
+    children = np.argsort(distance, kind="stable")
+    return _core.linkage(parent, distance, children[children != tops[0]])

@@ -1,0 +1,146 @@
+"""Parents: every sample's nearest higher sample (Algorithm 1 before the cut at tau)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quickshift import _core
+from quickshift.stages.checks import check_choice, check_density
+from quickshift.stages.density import SIGNIFICANT_BITS
+from quickshift.stages.samples import Samples, prepare
+from quickshift.threads import resolve_threads
+
+__all__ = ["ParentGraph", "assign", "climb"]
+
+TIES = ("total", "strict")
+
+
+@dataclass(frozen=True)
+class ParentGraph:
+    """All parents, uncut: the forests of every tau are in it.
+
+    Attributes
+    ----------
+    parent : ndarray of shape (n_samples,), int64
+        Row of each sample's nearest higher sample; its own where none is higher.
+    distance : ndarray of shape (n_samples,)
+        Length of that edge: infinite where none is higher, NaN at rows of weight zero.
+    samples : Samples
+        The points.
+    density : ndarray of shape (n_samples,)
+        What was climbed.
+    ties : {"total", "strict"}
+        What "higher" meant between equal densities.
+    significant_bits : int
+        Bits of the density that decided who is higher.
+    """
+
+    parent: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    samples: Samples
+    density: NDArray[np.float64]
+    ties: str = "total"
+    significant_bits: int = SIGNIFICANT_BITS
+
+    def highest_first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sort rows by falling height."""
+        return _core.sort_by_height(self.samples.tree, self.density, self.significant_bits, rows)
+
+
+def climb(
+    X: ArrayLike | Samples,
+    density: ArrayLike,
+    *,
+    ties: str = "total",
+    period: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    significant_bits: int = SIGNIFICANT_BITS,
+) -> ParentGraph:
+    """Find every sample's parent, the nearest sample that is higher, however far it is.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or Samples
+        The points.
+    density : array-like of shape (n_samples,)
+        How high each one stands. Any numbers that can be compared will do.
+    ties : {"total", "strict"}
+        What "higher" means between equal densities. "total": the lexicographically larger
+        coordinates are higher, and of exact duplicates the first row. "strict": neither is.
+    period : array-like of shape (n_features,), optional
+        Length of each feature's period, ``numpy.inf`` for an open one.
+    n_jobs : int, optional
+        Threads; None for all cores.
+    significant_bits : int
+        Densities are compared after rounding to this many bits, because the last bits of a sum
+        depend on the order of summation.
+
+    Returns
+    -------
+    ParentGraph
+
+    Examples
+    --------
+    >>> graph = climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    >>> graph.parent
+    array([1, 2, 2])
+    >>> graph.distance
+    array([ 1.,  2., inf])
+    """
+    strict = check_choice(ties, "ties", TIES) == "strict"
+    samples = prepare(X, period=period, n_jobs=n_jobs)
+    heights = check_density(density, samples.n_samples)
+    parent, distance = _core.nearest_higher(
+        samples.tree, heights, significant_bits, strict, resolve_threads(n_jobs)
+    )
+    return ParentGraph(parent, distance, samples, heights, ties, significant_bits)
+
+
+def assign(
+    graph: ParentGraph,
+    queries: NDArray[Any],
+    density: NDArray[np.float64],
+    *,
+    tau: float,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Find the sample whose label each new point takes.
+
+    Parameters
+    ----------
+    graph : ParentGraph
+        From `climb`.
+    queries : ndarray of shape (n_queries, n_features)
+        The new points.
+    density : ndarray of shape (n_queries,)
+        How high each stands, in the units of ``graph.density``.
+    tau : float
+        Longest move.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,), int64
+        Row of an equal sample; else of the nearest higher one within tau; else of the nearest one.
+        Of equally near ones the highest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    >>> assign(graph, np.array([[1.8]]), np.array([2.5]), tau=2.0)
+    array([2])
+    """
+    return _core.assign(
+        graph.samples.tree,
+        graph.density,
+        graph.significant_bits,
+        graph.ties == "strict",
+        tau,
+        queries,
+        density,
+        resolve_threads(n_jobs),
+    )

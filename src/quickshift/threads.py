@@ -1,0 +1,72 @@
+"""How many threads a call may use."""
+
+import math
+import os
+import sys
+from operator import index
+from pathlib import Path
+
+__all__ = ["resolve_threads"]
+
+
+def resolve_threads(n_jobs: int | None) -> int:
+    """Turn ``n_jobs`` into a number of threads.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None uses every core that the process may use: its affinity and the limits of its control
+        group are respected, and inside a Dask worker it is one. Negative numbers count back from
+        all cores, as in joblib: -1 is all of them, -2 all but one.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> resolve_threads(3)
+    3
+    >>> resolve_threads(None) >= 1
+    True
+    """
+    if n_jobs is None:
+        return 1 if _inside_dask_worker() else _available_cores()
+    try:
+        count = index(n_jobs)
+    except TypeError:
+        raise TypeError(
+            f"n_jobs must be an integer or None, got {n_jobs!r}. Use None for all cores."
+        ) from None
+    if count == 0:
+        raise ValueError("n_jobs must not be 0. Use None for all cores or 1 for a single thread.")
+    return count if count > 0 else max(1, _available_cores() + 1 + count)
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, _cgroup_limit(Path("/sys/fs/cgroup/cpu.max"))))
+
+
+def _cgroup_limit(file: Path) -> int:
+    """Cores granted by a control group (version 2): quota and period in microseconds."""
+    try:
+        quota, period = file.read_text().split()
+        return math.ceil(int(quota) / int(period))
+    except (OSError, ValueError, ZeroDivisionError):  # no such file, or no limit ("max")
+        return sys.maxsize
+
+
+def _inside_dask_worker() -> bool:
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except (AttributeError, ValueError):
+        return False
+    return True
