@@ -47,7 +47,8 @@ def _kernel_density() -> Call:
 def _mean_shift() -> Call:
     from sklearn.cluster import MeanShift
 
-    return lambda X: MeanShift(n_jobs=-1).fit(X)
+    # One process: sending each climb to another one costs more than it saves.
+    return lambda X: MeanShift().fit(X)
 
 
 def _hdbscan() -> Call:

@@ -210,13 +210,14 @@ auto coordinates(const Tree& tree, const Indices& rows) {
   return out.shaped<2>({rows.size(), static_cast<std::size_t>(tree.features)});
 }
 
-auto roots(const Indices& parent, const Reals& distance, double tau) {
+auto roots(const Indices& parent, const Reals& distance, double tau, int threads) {
   require(parent.size() == distance.size(), "parent and distance differ in length");
-  Buffer<Index> root(static_cast<Index>(parent.size()));
-  if (!find_roots(parent.data(), distance.data(), static_cast<Index>(parent.size()), tau,
-                  root.data())) {
-    throw std::invalid_argument("parent must name rows and contain no cycle");
-  }
+  const auto rows = static_cast<Index>(parent.size());
+  Buffer<Index> root(rows);
+  const bool valid = without_gil(threads, [&](const Execution& execution) {
+    return find_roots(parent.data(), distance.data(), rows, tau, execution, root.data());
+  });
+  require(valid, "parent must name rows and contain no cycle");
   return root.array();
 }
 
@@ -307,7 +308,7 @@ NB_MODULE(_core, m) {
         "The given rows, highest first.");
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
-  m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a,
+  m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
         "Row that each row reaches over edges no longer than tau.");
   m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
         "SciPy linkage of the edges above the given children, which are in rising distance.");

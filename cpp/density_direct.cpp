@@ -30,10 +30,10 @@ struct Problem {
   bool self_included() const { return &queries == &samples && !leave_out; }
 
   LeafPair pair(Index query_leaf, Index sample_leaf) const {
-    return {queries.leaf_block(query_leaf),
-            samples.leaf_block(sample_leaf),
+    return {queries.leaf_coordinates(query_leaf),
+            samples.leaf_coordinates(sample_leaf),
             samples.weights.data() + sample_leaf * samples.stride,
-            samples.periodic ? samples.period.data() : nullptr,
+            samples.periods(),
             samples.features,
             queries.stride,
             samples.stride,
@@ -100,7 +100,7 @@ double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nea
 double far_sum(const Problem& problem, const double* point, double near, double reach,
                Index excluded) {
   const Tree& tree = problem.samples;
-  const double* period = tree.periodic ? tree.period.data() : nullptr;
+  const double* period = tree.periods();
   std::vector<double> squares(static_cast<std::size_t>(tree.stride));
   std::vector<Index> stack{1};
   double sum = 0.0;
@@ -114,8 +114,7 @@ double far_sum(const Problem& problem, const double* point, double near, double 
       continue;
     }
     const Index leaf = tree.leaf_of(node);
-    pair_kernels().squares(point, tree.leaf_block(leaf), period, tree.features, tree.stride,
-                           squares.data());
+    pair_kernels().squares(point, tree.leaf_block(leaf), squares.data());
     for (int i = 0; i < tree.count(leaf); ++i) {
       const Index slot = leaf * tree.stride + i;
       if (slot == excluded) continue;

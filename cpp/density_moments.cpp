@@ -46,7 +46,7 @@ class Moments {
 
   void add_leaf(const Tree& tree, Index node) {
     const Index leaf = tree.leaf_of(node);
-    const double* block = tree.leaf_block(leaf);
+    const double* block = tree.leaf_coordinates(leaf);
     double* to = row(node);
     for (int slot = 0; slot < tree.count(leaf); ++slot) {
       const double weight = tree.weights[leaf * tree.stride + slot];
@@ -139,14 +139,14 @@ class Worker {
   void finish_leaf(int depth, Index query, const std::vector<Index>& leaves) {
     const Index leaf = queries_.leaf_of(query);
     double* values = sums_.values.data() + leaf * queries_.stride;
-    const double* block = queries_.leaf_block(leaf);
+    const double* block = queries_.leaf_coordinates(leaf);
     std::fill_n(values, queries_.stride, 0.0);
     for (Index sample : leaves) {
       const Index other = samples_.leaf_of(sample);
       const LeafPair pair{block,
-                          samples_.leaf_block(other),
+                          samples_.leaf_coordinates(other),
                           samples_.weights.data() + other * samples_.stride,
-                          samples_.periodic ? samples_.period.data() : nullptr,
+                          samples_.periods(),
                           features_,
                           queries_.stride,
                           samples_.stride,

@@ -27,7 +27,7 @@ class DualTraversal {
   DualTraversal(const Tree& queries, const Tree& samples, Worker worker)
       : queries_(queries),
         samples_(samples),
-        period_(samples.periodic ? samples.period.data() : nullptr),
+        period_(samples.periods()),
         worker_(std::move(worker)),
         undecided_(static_cast<std::size_t>(queries.levels + 2)) {}
 

@@ -1,26 +1,40 @@
 #include "forest.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "disjoint_set.hpp"
 
 namespace quickshift {
 
-bool find_roots(const Index* parent, const double* distance, Index rows, double tau, Index* root) {
-  constexpr Index unknown = -1;
-  std::fill_n(root, rows, unknown);
-  for (Index row = 0; row < rows; ++row) {
-    Index end = row;
-    Index steps = 0;
-    while (root[end] == unknown) {
-      const Index next = parent[end];
-      if (next < 0 || next >= rows || ++steps > rows) return false;
-      if (next == end || !(distance[end] <= tau)) root[end] = end;
-      end = root[end] == unknown ? next : end;
+// Pointer jumping: every pass doubles the length of the paths that are resolved.
+bool find_roots(const Index* parent, const double* distance, Index rows, double tau,
+                const Execution& execution, Index* root) {
+  std::atomic<bool> valid{true};
+  run_ranges(execution, rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const bool kept = distance[row] <= tau;
+      root[row] = kept ? parent[row] : row;
+      if (parent[row] < 0 || parent[row] >= rows) valid = false;
     }
-    const Index found = root[end];
-    for (Index at = row; root[at] == unknown; at = parent[at]) root[at] = found;
+  });
+  if (!valid) return false;
+  std::vector<Index> from(static_cast<std::size_t>(rows));
+  Index reach = 1;
+  for (std::atomic<bool> changed{true}; changed;) {
+    if (reach > 2 * rows) return false;  // longer than any path without a cycle
+    changed = false;
+    reach *= 2;
+    std::copy_n(root, rows, from.data());
+    run_ranges(execution, rows, [&](Index begin, Index end) {
+      bool moved = false;
+      for (Index row = begin; row < end; ++row) {
+        root[row] = from[from[row]];
+        moved = moved || root[row] != from[row];
+      }
+      if (moved) changed = true;
+    });
   }
   return true;
 }

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "pairs.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
 
@@ -51,11 +52,15 @@ struct Tree {
   int count(Index leaf) const {
     return static_cast<int>(begin_of_leaf(leaf + 1) - begin_of_leaf(leaf));
   }
-  const double* leaf_block(Index leaf) const {
+  const double* leaf_coordinates(Index leaf) const {
     return coordinates.data() + leaf * features * stride;
   }
+  const double* periods() const { return periodic ? period.data() : nullptr; }
+  LeafBlock leaf_block(Index leaf) const {
+    return {leaf_coordinates(leaf), periods(), features, stride};
+  }
   double coordinate(Index slot, int feature) const {
-    return leaf_block(slot / stride)[feature * stride + slot % stride];
+    return leaf_coordinates(slot / stride)[feature * stride + slot % stride];
   }
   const double* low(Index node) const { return boxes.data() + node * 2 * features; }
   const double* high(Index node) const { return low(node) + features; }

@@ -1,52 +1,60 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "distinct.hpp"
 #include "kdtree.hpp"
+#include "select.hpp"
 
 namespace quickshift {
 
 namespace {
 
 constexpr Index leaf_capacity = 16;
-constexpr int parallel_levels = 7;  // below them every subtree is one task
+constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
 
-struct Keyed {
-  double key;
-  Index at;
+// The strict order of locations along an axis: by its coordinate, then by those after it.
+struct AlongAxis {
+  const double* points;
+  int features;
+  int axis;
+
+  bool operator()(const Keyed& a, const Keyed& b) const {
+    if (a.key != b.key) return a.key < b.key;
+    const double* x = points + a.at * features;
+    const double* y = points + b.at * features;
+    for (int i = 1; i < features; ++i) {
+      const int k = (axis + i) % features;
+      if (x[k] != y[k]) return x[k] < y[k];
+    }
+    return false;
+  }
 };
 
-// Splits locations level by level. A node's locations are contiguous in one of two buffers; a split
-// gathers them, partitioned, into the other one.
+// Orders the locations by splitting ranges of (key, location) pairs. The points themselves move
+// once, below the top levels, so that the many small splits find their points close together.
 class Builder {
  public:
-  Builder(Tree& tree, Locations&& locations)
+  Builder(Tree& tree, std::vector<double>&& points)
       : tree_(tree),
         features_(tree.features),
-        points_{std::move(locations.coordinates), {}},
-        ids_{{}, {}},
-        keys_(static_cast<std::size_t>(tree.locations)) {
-    points_[1].resize(points_[0].size());
-    ids_[0].resize(static_cast<std::size_t>(tree.locations));
-    ids_[1].resize(static_cast<std::size_t>(tree.locations));
-    for (Index i = 0; i < tree.locations; ++i) ids_[0][i] = i;
-  }
+        points_(std::move(points)),
+        keys_(static_cast<std::size_t>(tree.locations)) {}
 
   // Returns the location of each slot, -1 in unused slots.
   std::vector<Index> run(const Execution& execution) {
-    location_of_slot_.assign(static_cast<std::size_t>(tree_.slots()), -1);
-    const int top = std::min(parallel_levels, tree_.levels);
+    const auto count = static_cast<double>(tree_.locations);
+    const int top = std::min(top_levels, tree_.levels);
+    for (Index i = 0; i < tree_.locations; ++i) keys_[i].at = i;
     for (int level = 0; level < top; ++level) {
       const Index first = Index{1} << level;
-      const double work = 40.0 * static_cast<double>(tree_.locations);
-      run_tasks(execution, first, work,
-                [&] { return [&](Index task) { split(first + task, level); }; });
+      run_tasks(execution, first, 20.0 * count, [&] {
+        return [&](Index task) { split(first + task, level, points_.data()); };
+      });
     }
-    const double work = 40.0 * static_cast<double>(tree_.locations * (1 + tree_.levels - top));
-    run_tasks(execution, Index{1} << top, work, [&] {
+    location_of_slot_.assign(static_cast<std::size_t>(tree_.slots()), -1);
+    run_tasks(execution, Index{1} << top, 20.0 * count * (tree_.levels - top + 1), [&] {
       return [&](Index task) { build_subtree((Index{1} << top) + task, top); };
     });
     return std::move(location_of_slot_);
@@ -60,77 +68,76 @@ class Builder {
   }
 
   void build_subtree(Index root, int level) {
+    const auto [begin, end] = range(root, level);
+    std::vector<double> points(static_cast<std::size_t>((end - begin) * features_));
+    std::vector<Index> location(static_cast<std::size_t>(end - begin));
+    for (Index i = begin; i < end; ++i) {
+      location[i - begin] = keys_[i].at;
+      const double* from = &points_[keys_[i].at * features_];
+      for (int k = 0; k < features_; ++k) points[(i - begin) * features_ + k] = from[k];
+      keys_[i].at = i - begin;
+    }
     Index first = root;
     Index last = root;
     for (; level < tree_.levels; ++level) {
-      for (Index node = first; node <= last; ++node) split(node, level);
+      for (Index node = first; node <= last; ++node) split(node, level, points.data());
       first *= 2;
       last = last * 2 + 1;
     }
-    for (Index node = first; node <= last; ++node) finish_leaf(node);
+    for (Index node = first; node <= last; ++node) finish_leaf(node, points.data(), location);
   }
 
-  void bound(Index node, const std::vector<double>& points, Index begin, Index end) {
-    double* low = tree_.boxes.data() + node * 2 * features_;
-    double* high = low + features_;
-    std::copy_n(&points[begin * features_], features_, low);
-    std::copy_n(low, features_, high);
+  // Few features are kept in registers during one pass over the points, more take a pass each.
+  template <int count>
+  void bound_features(Index node, const double* points, Index begin, Index end, int first) {
+    double* low = tree_.boxes.data() + node * 2 * features_ + first;
+    double least[count];
+    double most[count];
+    std::copy_n(points + keys_[begin].at * features_ + first, count, least);
+    std::copy_n(least, count, most);
     for (Index i = begin; i < end; ++i) {
-      const double* x = &points[i * features_];
-      for (int k = 0; k < features_; ++k) {
-        low[k] = std::min(low[k], x[k]);
-        high[k] = std::max(high[k], x[k]);
+      const double* x = points + keys_[i].at * features_ + first;
+      for (int k = 0; k < count; ++k) {
+        least[k] = std::min(least[k], x[k]);
+        most[k] = std::max(most[k], x[k]);
       }
     }
+    std::copy_n(least, count, low);
+    std::copy_n(most, count, low + features_);
   }
 
-  int widest(Index node) const {
+  void bound(Index node, const double* points, Index begin, Index end) {
+    int k = 0;
+    for (; k + 4 <= features_; k += 4) bound_features<4>(node, points, begin, end, k);
+    if (features_ - k == 3) bound_features<3>(node, points, begin, end, k);
+    if (features_ - k == 2) bound_features<2>(node, points, begin, end, k);
+    if (features_ - k == 1) bound_features<1>(node, points, begin, end, k);
+  }
+
+  // Bounds the node and keys its locations by the coordinate of its widest side.
+  AlongAxis prepare(Index node, const double* points, Index begin, Index end) {
+    bound(node, points, begin, end);
     const double* low = tree_.low(node);
     const double* high = tree_.high(node);
-    int best = 0;
+    int axis = 0;
     for (int k = 1; k < features_; ++k) {
-      if (high[k] - low[k] > high[best] - low[best]) best = k;
+      if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
     }
-    return best;
+    for (Index i = begin; i < end; ++i) keys_[i].key = points[keys_[i].at * features_ + axis];
+    return {points, features_, axis};
   }
 
-  // Fills keys with the coordinate `axis` and returns the strict order of locations along it.
-  auto keyed_order(const std::vector<double>& points, Index begin, Index end, int axis) {
-    for (Index i = begin; i < end; ++i) keys_[i] = {points[i * features_ + axis], i};
-    return [&points, axis, d = features_](const Keyed& a, const Keyed& b) {
-      if (a.key != b.key) return a.key < b.key;
-      const double* x = &points[a.at * d];
-      const double* y = &points[b.at * d];
-      for (int k = axis + 1; k < axis + d; ++k) {
-        const int feature = k < d ? k : k - d;
-        if (x[feature] != y[feature]) return x[feature] < y[feature];
-      }
-      return false;
-    };
-  }
-
-  void split(Index node, int level) {
+  void split(Index node, int level, const double* points) {
     const auto [begin, end] = range(node, level);
     const Index middle = range(2 * node, level + 1).second;
-    const std::vector<double>& from = points_[level % 2];
-    std::vector<double>& to = points_[(level + 1) % 2];
-    bound(node, from, begin, end);
-    const auto less = keyed_order(from, begin, end, widest(node));
-    std::nth_element(keys_.begin() + begin, keys_.begin() + middle, keys_.begin() + end, less);
-    for (Index i = begin; i < end; ++i) {
-      const Index at = keys_[i].at;
-      std::copy_n(&from[at * features_], features_, &to[i * features_]);
-      ids_[(level + 1) % 2][i] = ids_[level % 2][at];
-    }
+    const AlongAxis less = prepare(node, points, begin, end);
+    select(keys_.data() + begin, keys_.data() + middle, keys_.data() + end, less);
   }
 
   // Leaves are sorted: the order of summation must not depend on the order of rows.
-  void finish_leaf(Index node) {
+  void finish_leaf(Index node, const double* points, const std::vector<Index>& location) {
     const auto [begin, end] = range(node, tree_.levels);
-    const std::vector<double>& points = points_[tree_.levels % 2];
-    const std::vector<Index>& ids = ids_[tree_.levels % 2];
-    bound(node, points, begin, end);
-    const auto less = keyed_order(points, begin, end, widest(node));
+    const AlongAxis less = prepare(node, points, begin, end);
     std::sort(keys_.begin() + begin, keys_.begin() + end, less);
     const Index leaf = tree_.leaf_of(node);
     double* block = tree_.coordinates.data() + leaf * features_ * tree_.stride;
@@ -140,27 +147,23 @@ class Builder {
       for (int k = 0; k < features_; ++k) {
         block[k * tree_.stride + slot] = points[at * features_ + k];
       }
-      if (used) location_of_slot_[leaf * tree_.stride + slot] = ids[at];
+      if (used) location_of_slot_[leaf * tree_.stride + slot] = location[at];
     }
   }
 
   Tree& tree_;
   int features_;
-  std::vector<double> points_[2];
-  std::vector<Index> ids_[2];
+  std::vector<double> points_;
   std::vector<Keyed> keys_;
   std::vector<Index> location_of_slot_;
 };
 
 void shape(Tree& tree) {
-  while ((tree.locations >> tree.levels) >= leaf_capacity &&
-         (tree.locations - 1) >> tree.levels >= leaf_capacity) {
-    ++tree.levels;
-  }
+  while ((tree.locations - 1) >> tree.levels >= leaf_capacity) ++tree.levels;
   const Index most = ((tree.locations - 1) >> tree.levels) + 1;
   tree.stride = static_cast<int>((most + 3) / 4 * 4);
-  const auto block = static_cast<std::size_t>(tree.slots());
-  tree.coordinates.resize(block * static_cast<std::size_t>(tree.features));
+  const auto slots = static_cast<std::size_t>(tree.slots());
+  tree.coordinates.resize(slots * static_cast<std::size_t>(tree.features));
   tree.boxes.resize(static_cast<std::size_t>(tree.nodes() * 2 * tree.features));
 }
 
@@ -207,7 +210,7 @@ Tree build(const Points& points, const double* weights, const double* period, in
   Locations locations = distinct_locations(points, weights, period, exponent, execution);
   tree.locations = static_cast<Index>(locations.first_row.size());
   shape(tree);
-  Builder builder(tree, std::move(locations));
+  Builder builder(tree, std::move(locations.coordinates));
   enter_rows(tree, locations, builder.run(execution));
   return tree;
 }

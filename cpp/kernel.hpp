@@ -31,7 +31,7 @@ inline double support(Kernel kernel) {
 }
 
 // Sums of these are polynomials in the distance, so a node inside the support is added at once.
-inline bool has_moments(Kernel kernel) {
+constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kdtree.hpp"
+#include "search.hpp"
 
 namespace quickshift {
 
@@ -25,6 +26,10 @@ class KeepNearest {
 
   double reach() const { return square_; }
   bool wants(Index) const { return true; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    offer_leaf(kernels, tree, leaf, point, squares, *this);
+  }
   void offer(Index slot, double square) {
     if (slot == excluded_) return;
     if (square < square_ || slot_ < 0 || (square == square_ && slot < slot_)) {

@@ -18,12 +18,36 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Keeps the nearest sample that is higher than a given height; of equally near ones the highest.
 class KeepNearestHigher {
  public:
+  // own_leaf: the leaf that holds the point, if it is a sample.
   KeepNearestHigher(const Heights& heights, double density, const double* point, bool strict,
-                    double reach = infinity)
-      : heights_(heights), density_(density), point_(point), strict_(strict), square_(reach) {}
+                    Index own_leaf = -1, double reach = infinity)
+      : heights_(heights),
+        density_(density),
+        point_(point),
+        strict_(strict),
+        own_leaf_(own_leaf),
+        square_(reach) {}
 
   double reach() const { return square_; }
-  bool wants(Index node) const { return counts(heights_.highest_below(node)); }
+  bool wants(Index node) const {
+    const double highest = heights_.highest_density(node);
+    return highest > density_ || (highest == density_ && counts(heights_.highest_below(node)));
+  }
+  // Only the nearest of the leaf's higher samples can count, unless equal heights are to be told
+  // apart; the sample that asks is itself one of them.
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    const Index first = leaf * tree.stride;
+    const LeafView view = kernels.squares_above(point, tree.leaf_block(leaf),
+                                                heights_.densities() + first, density_, squares);
+    if (!strict_ && view.equal > (leaf == own_leaf_)) {
+      offer_leaf(kernels, tree, leaf, point, squares, *this);
+    } else if (view.least <= square_ && view.least < infinity) {
+      for (int i = 0; i < tree.stride; ++i) {
+        if (squares[i] == view.least) offer(first + i, squares[i]);
+      }
+    }
+  }
   void offer(Index slot, double square) {
     if (!counts(slot)) return;
     if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
@@ -45,6 +69,7 @@ class KeepNearestHigher {
   double density_;
   const double* point_;
   bool strict_;
+  Index own_leaf_;
   double square_;
   Index slot_ = -1;
 };
@@ -56,6 +81,10 @@ class KeepNearestHighest {
 
   double reach() const { return square_; }
   bool wants(Index) const { return true; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    offer_leaf(kernels, tree, leaf, point, squares, *this);
+  }
   void offer(Index slot, double square) {
     if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
       square_ = square;
@@ -70,28 +99,27 @@ class KeepNearestHighest {
   Index slot_ = -1;
 };
 
-// By slot: the parent's slot (-1: none is higher) and the square of the distance.
-struct Climb {
-  std::vector<Index> parent;
-  std::vector<double> square;
-};
-
-Climb climb(const Tree& tree, const Heights& heights, bool strict, const Execution& execution) {
-  Climb result;
-  result.parent.assign(static_cast<std::size_t>(tree.slots()), -1);
-  result.square.resize(static_cast<std::size_t>(tree.slots()));
-  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf) {
-    std::vector<double> point(static_cast<std::size_t>(tree.features));
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      const Index slot = leaf * tree.stride + i;
-      copy_point(tree, slot, point.data());
-      KeepNearestHigher keeper(heights, heights.density(slot), point.data(), strict);
-      search.from_leaf(leaf, point.data(), keeper);
-      result.parent[slot] = keeper.slot();
-      result.square[slot] = keeper.square();
+// Rows that do not stand for their location: below its top row they hang on it at distance 0; with
+// strict ties an equally high row does as the top row does.
+void write_other_rows(const Tree& tree, const Heights& heights, const double* density, int bits,
+                      bool strict, Index* parent, double* distance) {
+  for (Index row = 0; row < tree.rows; ++row) {
+    const Index slot = tree.slot_of_row[row];
+    if (slot < 0) {
+      parent[row] = row;
+      distance[row] = std::numeric_limits<double>::quiet_NaN();
+      continue;
     }
-  });
-  return result;
+    const Index top = heights.top_row(slot);
+    if (row == top) continue;
+    if (!strict || round_to_bits(density[row], bits) < heights.density(slot)) {
+      parent[row] = top;
+      distance[row] = 0.0;
+    } else {
+      parent[row] = parent[top] == top ? row : parent[top];
+      distance[row] = distance[top];
+    }
+  }
 }
 
 }  // namespace
@@ -105,20 +133,18 @@ double round_to_bits(double value, int bits) {
   return std::bit_cast<double>(pattern) + 0.0;
 }
 
-Heights::Heights(const Tree& tree, const double* density, int bits)
+Heights::Heights(const Tree& tree, const double* density, int bits, const Execution& execution)
     : tree_(tree),
       density_(static_cast<std::size_t>(tree.slots()), -infinity),
-      top_row_(static_cast<std::size_t>(tree.slots()), -1),
-      highest_below_(static_cast<std::size_t>(tree.nodes()), -1) {
-  for (Index row = 0; row < tree.rows; ++row) {
-    const Index slot = tree.slot_of_row[row];
-    if (slot < 0) continue;
-    const double value = round_to_bits(density[row], bits);
-    if (top_row_[slot] < 0 || value > density_[slot]) {
-      density_[slot] = value;
-      top_row_[slot] = row;
+      top_row_(tree.row_of_slot),
+      highest_below_(static_cast<std::size_t>(tree.nodes()), -1),
+      highest_density_(static_cast<std::size_t>(tree.nodes()), -infinity) {
+  run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
+    for (Index slot = begin; slot < end; ++slot) {
+      if (top_row_[slot] >= 0) density_[slot] = round_to_bits(density[top_row_[slot]], bits);
     }
-  }
+  });
+  if (tree.locations < tree.rows) raise_tops(density, bits);
   for (Index node = tree.nodes() - 1; node >= 1; --node) {
     if (!tree.is_leaf(node)) {
       const Index left = highest_below_[2 * node];
@@ -132,6 +158,22 @@ Heights::Heights(const Tree& tree, const double* density, int bits)
       if (higher(slot, best)) best = slot;
     }
     highest_below_[node] = best;
+  }
+  for (Index node = 1; node < tree.nodes(); ++node) {
+    highest_density_[node] = density_[highest_below_[node]];
+  }
+}
+
+// Among rows at one location the highest stands for it, the first of equally high ones.
+void Heights::raise_tops(const double* density, int bits) {
+  for (Index row = 0; row < tree_.rows; ++row) {
+    const Index slot = tree_.slot_of_row[row];
+    if (slot < 0) continue;
+    const double value = round_to_bits(density[row], bits);
+    if (value > density_[slot]) {
+      density_[slot] = value;
+      top_row_[slot] = row;
+    }
   }
 }
 
@@ -170,37 +212,30 @@ void sort_by_height(const Tree& tree, const double* density, int bits, std::vect
 
 void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
                     const Execution& execution, Index* parent, double* distance) {
-  const Heights heights(tree, density, bits);
-  const Climb climbed = climb(tree, heights, strict, execution);
-  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      const Index slot = tree.slot_of_row[row];
-      if (slot < 0) {
-        parent[row] = row;
-        distance[row] = std::numeric_limits<double>::quiet_NaN();
-        continue;
-      }
-      const Index top = heights.top_row(slot);
-      const bool below_top =
-          row != top && (!strict || round_to_bits(density[row], bits) < heights.density(slot));
-      if (below_top) {
-        parent[row] = top;
-        distance[row] = 0.0;
-      } else if (climbed.parent[slot] < 0) {
-        parent[row] = row;
-        distance[row] = infinity;
-      } else {
-        parent[row] = heights.top_row(climbed.parent[slot]);
-        distance[row] = std::ldexp(std::sqrt(climbed.square[slot]), tree.exponent);
-      }
+  const Heights heights(tree, density, bits, execution);
+  const auto write = [&](Index row, Index slot, const KeepNearestHigher& keeper) {
+    const bool found = keeper.slot() >= 0;
+    parent[row] = found ? heights.top_row(keeper.slot()) : heights.top_row(slot);
+    distance[row] = found ? std::ldexp(std::sqrt(keeper.square()), tree.exponent) : infinity;
+  };
+  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      const Index slot = leaf * tree.stride + i;
+      copy_point(tree, leaf, i, point);
+      KeepNearestHigher keeper(heights, heights.density(slot), point, strict, leaf);
+      search.from_leaf(leaf, point, keeper);
+      write(heights.top_row(slot), slot, keeper);
     }
   });
+  if (tree.locations < tree.rows) {
+    write_other_rows(tree, heights, density, bits, strict, parent, distance);
+  }
 }
 
 void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
                     const Points& queries, const double* query_density, const Execution& execution,
                     Index* row) {
-  const Heights heights(tree, density, bits);
+  const Heights heights(tree, density, bits, execution);
   const double reach = largest_square_within(scaled(tau, tree.exponent));
   const bool bounded = std::isfinite(tau);
   constexpr Index queries_a_task = 256;
@@ -224,7 +259,7 @@ void assign_queries(const Tree& tree, const double* density, int bits, bool stri
         }
         if (!equal) {
           KeepNearestHigher above(heights, round_to_bits(query_density[query], bits), point.data(),
-                                  strict, bounded ? reach : infinity);
+                                  strict, -1, bounded ? reach : infinity);
           search.from_root(point.data(), above);
           if (above.slot() >= 0) chosen = above.slot();
         }

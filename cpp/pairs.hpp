@@ -20,6 +20,19 @@ struct LeafPair {
   int sample_count;
 };
 
+// One leaf, seen from a point.
+struct LeafBlock {
+  const double* coordinates;  // [feature][stride]
+  const double* period;       // null where every feature is open
+  int features;
+  int stride;                 // a multiple of 4
+};
+
+struct LeafView {
+  double least;  // of the squares that were not masked
+  int equal;     // how many heights equal the point's
+};
+
 // What a kernel needs to turn a squared distance into a term.
 struct KernelScale {
   double support_sq;  // the largest square inside the support
@@ -31,8 +44,10 @@ struct PairKernels {
   // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by h²).
   void (*add_terms[kernel_count])(const LeafPair&, const KernelScale&, double* sums);
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
-  void (*squares)(const double* point, const double* block, const double* period, int features,
-                  int stride, double* squares);
+  void (*squares)(const double* point, const LeafBlock& samples, double* squares);
+  // The same where heights[j] > height, infinity elsewhere.
+  LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
+                            double height, double* squares);
 };
 
 // The fastest set that this machine can run.

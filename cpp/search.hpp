@@ -3,9 +3,11 @@
 // A keeper provides
 //   double reach() const          squares above it are of no interest; equal ones still are
 //   bool wants(Index node) const  whether any sample below the node can count
-//   void offer(Index slot, double square)
+//   void scan(const PairKernels&, const Tree&, Index leaf, const double* point, double* squares)
+//                                 looks at the samples of a leaf, with room for their squares
 #pragma once
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,8 +21,8 @@ class Search {
  public:
   explicit Search(const Tree& tree)
       : tree_(tree),
-        period_(tree.periodic ? tree.period.data() : nullptr),
-        square_of_slot_(pair_kernels().squares),
+        period_(tree.periods()),
+        kernels_(pair_kernels()),
         squares_(static_cast<std::size_t>(tree.stride)) {}
 
   // For a point that may lie anywhere.
@@ -78,14 +80,7 @@ class Search {
 
   template <class Keeper>
   void scan(Index leaf, const double* point, Keeper& keeper) {
-    square_of_slot_(point, tree_.leaf_block(leaf), period_, tree_.features, tree_.stride,
-                    squares_.data());
-    const int count = tree_.count(leaf);
-    for (int slot = 0; slot < count; ++slot) {
-      if (squares_[slot] <= keeper.reach()) {
-        keeper.offer(leaf * tree_.stride + slot, squares_[slot]);
-      }
-    }
+    keeper.scan(kernels_, tree_, leaf, point, squares_.data());
   }
 
   // What lies outside a node differs from the point, in some feature, by more than the point's
@@ -102,28 +97,43 @@ class Search {
 
   const Tree& tree_;
   const double* period_;
-  void (*square_of_slot_)(const double*, const double*, const double*, int, int, double*);
+  const PairKernels& kernels_;
   std::vector<double> squares_;
   std::vector<std::pair<Index, double>> stack_;
 };
 
 inline constexpr Index leaves_a_task = 64;
 
-// Runs body(search, leaf) on every leaf of the tree, with one Search a thread over `searched`.
+// Runs body(search, leaf, point) on every leaf of the tree; each thread has its own Search over
+// `searched` and room for a point.
 template <class Body>
 void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
                         const Body& body) {
   const Index tasks = (leaves.leaves() + leaves_a_task - 1) / leaves_a_task;
   run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
-    return [&, search = Search(searched)](Index task) mutable {
+    return [&, search = Search(searched),
+            point = std::vector<double>(static_cast<std::size_t>(leaves.features))](
+               Index task) mutable {
       const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
-      for (Index leaf = task * leaves_a_task; leaf < end; ++leaf) body(search, leaf);
+      for (Index leaf = task * leaves_a_task; leaf < end; ++leaf) body(search, leaf, point.data());
     };
   });
 }
 
-inline void copy_point(const Tree& tree, Index slot, double* point) {
-  for (int k = 0; k < tree.features; ++k) point[k] = tree.coordinate(slot, k);
+// Offers every sample of a leaf that is within the keeper's reach.
+template <class Keeper>
+void offer_leaf(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+                double* squares, Keeper& keeper) {
+  kernels.squares(point, tree.leaf_block(leaf), squares);
+  const int count = tree.count(leaf);
+  for (int i = 0; i < count; ++i) {
+    if (squares[i] <= keeper.reach()) keeper.offer(leaf * tree.stride + i, squares[i]);
+  }
+}
+
+inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {
+  const double* block = tree.leaf_coordinates(leaf);
+  for (int k = 0; k < tree.features; ++k) point[k] = block[k * tree.stride + i];
 }
 
 }  // namespace quickshift

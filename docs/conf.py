@@ -28,7 +28,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"demo\.py",
+    "ignore_pattern": r"^(?!plot_)",
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,

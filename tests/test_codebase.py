@@ -20,9 +20,7 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".py", ".hpp", ".cpp"}
 )
-MODULES = [
-    name for name in quickshift.__all__ if isinstance(getattr(quickshift, name), ModuleType)
-]
+MODULES = [name for name in quickshift.__all__ if isinstance(getattr(quickshift, name), ModuleType)]
 FORBIDDEN = re.compile(
     r"#\s*pragma\s+omp|\bomp\.h|-fopenmp|find_package\(OpenMP"  # hangs after fork
     r"|-march=native|-mtune=native"  # illegal instructions on another machine

@@ -248,6 +248,12 @@ def test_periodic_points_are_wrapped_before_they_are_ordered() -> None:
     np.testing.assert_array_equal(found.parent_distance, [0.375, np.inf, 0, 0.125])
 
 
+def test_wrapping_never_leaves_a_negative_coordinate() -> None:
+    # 1.7 / 0.1 rounds up to 17, and 0.1 * 17 exceeds 1.7 by an ulp.
+    found = quick_shift(column(1.7, 0.0), density=[1, 1], period=[0.1])
+    np.testing.assert_array_equal(found.parent_distance, [np.inf, 0])
+
+
 def test_whole_periods_may_be_added() -> None:
     X = np.round(blobs(6) * 2**10) / 2**10
     turns = np.random.default_rng(1).integers(-3, 4, size=X.shape)
@@ -476,6 +482,14 @@ def test_level_set_is_strict_and_compares_the_unrounded_density() -> None:
     np.testing.assert_array_equal(at, [[0, 0], [0, -1], [-1, -1]])
 
 
+def test_points_are_not_joined_through_a_parent_outside_the_level_set() -> None:
+    # Both hang on the right point, equal but for rounding; they are 2 apart.
+    X, density = [[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]], [1 + 2.0**-45, 1 + 2.0**-45, 1.0]
+    np.testing.assert_array_equal(quick_shift(X, density=density).parent, [2, 2, 2])
+    at = cluster_tree(X, tau=1.5, density=density, levels=[0.5, 1.0])
+    np.testing.assert_array_equal(at, [[0, 0, 0], [0, 1, -1]])
+
+
 def test_links_are_repeated_until_none_is_left() -> None:
     # Strict ties make every point a component of its own; all are linked through the chain.
     X = column(0, 3, 1, 2, 9)
@@ -540,14 +554,20 @@ def test_density_of_modes_is_the_joint_density() -> None:
 
 
 def test_given_conditional_densities_are_used_as_they_are() -> None:
-    X, y = column(0, 0, 0, 0), [0.0, 1.0, 5.0, 9.0]
-    values, densities = modal_regression(X, y, [0.0], tau=4.0, density=[1, 2, 3, 0])
+    X, y, density = column(0, 0, 0, 0), [0.0, 1.0, 5.0, 9.0], [1, 2, 4, 0]
+    values, densities = modal_regression(X, y, [0.0], tau=4.0, density=density)
     np.testing.assert_array_equal(values, [5.0])
-    values, densities = modal_regression(X, y, [0.0], tau=3.9, density=[1, 2, 3, 0])
+    values, densities = modal_regression(X, y, [0.0], tau=3.9, density=density)
     np.testing.assert_array_equal(values, [5.0, 1.0])
-    np.testing.assert_array_equal(densities, [3, 2])
-    values, _ = modal_regression(X, y, [0.0], tau=3.9, density=[1, 2, 3, 0], min_density_ratio=0.7)
-    np.testing.assert_array_equal(values, [5.0])
+    np.testing.assert_array_equal(densities, [4, 2])
+
+
+@pytest.mark.parametrize(("ratio", "modes"), [(0.5, [5.0, 1.0]), (0.51, [5.0])])
+def test_roots_below_the_ratio_are_dropped(ratio: float, modes: list[float]) -> None:
+    values, _ = modal_regression(
+        column(0, 0), [1.0, 5.0], [0.0], tau=1.0, density=[2, 4], min_density_ratio=ratio
+    )
+    np.testing.assert_array_equal(values, modes)
 
 
 def test_modal_regression_takes_periods_and_weights() -> None:
@@ -667,7 +687,7 @@ def test_more_bad_arguments_are_refused() -> None:
         cluster_tree(X, 1.0, 1.0, levels=[np.nan])
     with pytest.raises(ValueError, match="min_density_ratio"):
         modal_regression(X, [0, 1], [0], 1.0, min_density_ratio=2)
-    with pytest.raises(ValueError, match="two positive"):
+    with pytest.raises(ValueError, match="positive"):
         modal_regression(X, [0, 1], [0], (1.0, 0.0))
     with pytest.raises(ValueError, match="vanishes"):
         kernel_density(column(1e300), 1e-100)

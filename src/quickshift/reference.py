@@ -106,18 +106,8 @@ def quick_shift(
     >>> found.parent_distance
     array([ 1., inf,  1.,  1.,  7.])
     """
-    run = _run(
-        X,
-        bandwidth,
-        tau,
-        kernel=kernel,
-        sample_weight=sample_weight,
-        period=period,
-        ties=ties,
-        rtol=rtol,
-        density=density,
-        significant_bits=significant_bits,
-    )
+    options = _Options(kernel, sample_weight, period, ties, rtol, density, significant_bits)
+    run = _run(X, bandwidth, tau, options)
     return _quick_shift(run)
 
 
@@ -165,18 +155,8 @@ def predict(
     """
     if (density is None) != (query_density is None):
         raise ValueError("density and query_density must be given both or neither")
-    run = _run(
-        X,
-        bandwidth,
-        tau,
-        kernel=kernel,
-        sample_weight=sample_weight,
-        period=period,
-        ties=ties,
-        rtol=rtol,
-        density=density,
-        significant_bits=significant_bits,
-    )
+    options = _Options(kernel, sample_weight, period, ties, rtol, density, significant_bits)
+    run = _run(X, bandwidth, tau, options)
     places = _checked_points(queries, period, "queries", like=run.points)
     if run.kde is not None:
         sums = run.kde.sums(places)
@@ -226,18 +206,8 @@ def cluster_tree(
            [ 0,  0, -1,  1,  1],
            [-1,  0, -1, -1, -1]])
     """
-    run = _run(
-        X,
-        bandwidth,
-        tau,
-        kernel=kernel,
-        sample_weight=sample_weight,
-        period=period,
-        ties=ties,
-        rtol=rtol,
-        density=density,
-        significant_bits=significant_bits,
-    )
+    options = _Options(kernel, sample_weight, period, ties, rtol, density, significant_bits)
+    run = _run(X, bandwidth, tau, options)
     thresholds = np.atleast_1d(np.asarray(levels, dtype=np.float64))
     if thresholds.ndim != 1 or np.isnan(thresholds).any():
         raise ValueError(f"levels must be a list of numbers, got {levels!r}")
@@ -318,15 +288,11 @@ def modal_regression(
     kde = None
     if density is None:
         query = _checked_points(np.reshape(x, (1, -1)), period, "x", like=places)
-        kde, at, origin = _joint(
-            places,
-            responses,
-            query,
-            weights=weights,
-            bandwidth=bandwidth,
-            kernel=kernel,
-            period=period,
-        )
+        samples, at, divisor, h = _joint(places, responses, query, bandwidth)
+        lengths = np.append(_checked_period(period, places.shape[1]), np.inf)
+        kde = _kde(samples, weights, h, kernel, lengths / divisor)
+        kde = replace(kde, log_volume=kde.log_volume + np.log(divisor).sum())
+        origin = np.repeat(kde.nearest(at[:1, :-1]), len(at))
         sums = kde.sums(at, origin)  # line 2
         densities = _exp(kde.log_normalised(sums, origin))
     else:
@@ -378,16 +344,10 @@ def kernel_density(
     >>> kernel_density([[0.0], [1.0]], 2.0, queries=[[0.0], [2.5]], kernel="uniform")
     array([0.25 , 0.125])
     """
-    return _exp(
-        log_kernel_density(
-            X,
-            bandwidth,
-            queries=queries,
-            kernel=kernel,
-            sample_weight=sample_weight,
-            period=period,
-        )
+    log_density = log_kernel_density(
+        X, bandwidth, queries=queries, kernel=kernel, sample_weight=sample_weight, period=period
     )
+    return _exp(log_density)
 
 
 def log_kernel_density(
@@ -445,7 +405,7 @@ class _Space:
     def squared_distances(self, A: Floats, B: Floats) -> Floats:
         """Return the (m, n) squared distances of scaled points, summed in feature order.
 
-        A and B may hold only the leading features.
+        Features that A or B lacks are left out.
         """
         total = np.zeros((len(A), len(B)))
         with np.errstate(over="ignore", under="ignore"):
@@ -533,14 +493,10 @@ class _Kde:
     space: _Space
     log_volume: float
 
-    def distances(self, queries: Floats) -> Floats:
-        """Return the (m, n) distances, scaled as the bandwidth is by `self.space`."""
-        return np.sqrt(self.space.squared_distances(queries, self.samples))
-
     def sums(self, queries: Floats, origin: Floats | None = None) -> Floats:
         """Return Σ w_j k(t_ij), in units of k(origin) for an infinite kernel; shape (m,)."""
         h = self.space.scaled(self.bandwidth)
-        distance = self.distances(queries)
+        distance = np.sqrt(self.space.squared_distances(queries, self.samples))
         origin = np.zeros(1) if origin is None else origin
         with np.errstate(over="ignore", under="ignore"):
             if self.kernel in _INFINITE:
@@ -561,11 +517,16 @@ class _Kde:
                 return np.log(sums) - origin + constant
             return np.log(sums) + constant
 
+    def nearest(self, queries: Floats) -> Floats:
+        """Return t of the nearest sample by the features given, which may be the leading ones."""
+        squared: Floats = self.space.squared_distances(queries, self.samples).min(axis=1)
+        with np.errstate(over="ignore"):
+            return np.sqrt(squared) / self.space.scaled(self.bandwidth)
+
     def log_density(self, queries: Floats) -> Floats:
         """Return log f̂_h, with each query's nearest sample as origin; shape (m,)."""
-        with np.errstate(over="ignore"):
-            nearest = self.distances(queries).min(axis=1) / self.space.scaled(self.bandwidth)
-        return self.log_normalised(self.sums(queries, nearest), nearest)
+        origin = self.nearest(queries)
+        return self.log_normalised(self.sums(queries, origin), origin)
 
 
 def _kde(
@@ -596,31 +557,17 @@ def _kde(
 
 
 def _joint(
-    X: Floats,
-    y: Floats,
-    query: Floats,
-    *,
-    weights: Floats,
-    bandwidth: float | Sequence[float] | None,
-    kernel: str,
-    period: ArrayLike | None,
-) -> tuple[_Kde, Floats, Floats]:
-    """Return the density of (X, y), the points (x, y_j) and their origin, the nearest X to x."""
-    n, d = X.shape
-    period_x = _checked_period(period, d)
+    X: Floats, y: Floats, query: Floats, bandwidth: float | Sequence[float] | None
+) -> tuple[Floats, Floats, Floats, float]:
+    """Return the samples (x_j, y_j), the points (x, y_j), what both were divided by, and h."""
     if isinstance(bandwidth, Sequence):
-        (h_x, h_y), h = bandwidth, 1.0
-        if not (0 < h_x < np.inf and 0 < h_y < np.inf):
-            raise ValueError(f"bandwidth must be two positive numbers, got {bandwidth!r}")
+        (h_x, h_y), h = map(_checked_bandwidth, bandwidth), 1.0
     else:
         h_x, h_y, h = 1.0, 1.0, _checked_bandwidth(bandwidth)
-    y, query = y / h_y, query / h_x
-    samples = np.column_stack([X / h_x, y])
-    kde = _kde(samples, weights, h, kernel, np.append(period_x / h_x, np.inf))
-    kde = replace(kde, log_volume=kde.log_volume + d * math.log(h_x) + math.log(h_y))
-    nearest = np.sqrt(kde.space.squared_distances(query, kde.samples[:, :d]).min())
-    origin = np.full(n, nearest / kde.space.scaled(kde.bandwidth))
-    return kde, np.column_stack([np.repeat(query, n, axis=0), y]), origin
+    divisor = np.append(np.full(X.shape[1], h_x), h_y)
+    samples = np.column_stack([X, y]) / divisor
+    at = np.column_stack([np.repeat(query, len(y), axis=0), y]) / divisor
+    return samples, at, divisor, h
 
 
 def _exp(log_density: Floats) -> Floats:
@@ -686,40 +633,40 @@ class _Run:
         return self.space.squared_distances(points, points)
 
 
-def _run(
-    X: ArrayLike,
-    bandwidth: float | None,
-    tau: float,
-    *,
-    kernel: str,
-    sample_weight: ArrayLike | None,
-    period: ArrayLike | None,
-    ties: str,
-    rtol: float,
-    density: ArrayLike | None,
-    significant_bits: int | None,
-) -> _Run:
+class _Options(NamedTuple):
+    """The keyword arguments that the functions share."""
+
+    kernel: str
+    sample_weight: ArrayLike | None
+    period: ArrayLike | None
+    ties: str
+    rtol: float
+    density: ArrayLike | None
+    significant_bits: int | None
+
+
+def _run(X: ArrayLike, bandwidth: float | None, tau: float, options: _Options) -> _Run:
     """Check the input, evaluate the density if none is given, and put the points in order."""
-    points = _checked_points(X, period, "X")
-    weights = _checked_weights(sample_weight, len(points))
+    points = _checked_points(X, options.period, "X")
+    weights = _checked_weights(options.sample_weight, len(points))
     if not tau >= 0:
         raise ValueError(f"tau must not be negative, got {tau!r}")
-    if ties not in ("total", "strict"):
-        raise ValueError(f'ties must be "total" or "strict", got {ties!r}')
+    if options.ties not in ("total", "strict"):
+        raise ValueError(f'ties must be "total" or "strict", got {options.ties!r}')
     kde = None
-    if density is None:
-        kde = _kde(points, weights, bandwidth, kernel, period)
-        sums, values = kde.sums(points), _exp(kde.log_density(points))
+    if options.density is None:
+        kde = _kde(points, weights, bandwidth, options.kernel, options.period)
+        sums, density = kde.sums(points), _exp(kde.log_density(points))
     else:
-        sums = values = _checked_column(density, len(points), "density", low=0.0)
-    kept = np.flatnonzero(weights > 0)
-    bits = _bits(significant_bits, kde, rtol)
+        sums = density = _checked_column(options.density, len(points), "density", low=0.0)
+    bits = _bits(options.significant_bits, kde, options.rtol)
     heights = _rounded(sums, bits)
+    kept = np.flatnonzero(weights > 0)
     order = kept[_falling_order(points[kept], heights[kept])]
     rank = np.full(len(points), len(points))
     rank[order] = np.arange(len(order))
-    space = _space(points[kept], period)
-    return _Run(points, space, kde, tau, ties == "strict", bits, values, heights, order, rank)
+    space, strict = _space(points[kept], options.period), options.ties == "strict"
+    return _Run(points, space, kde, tau, strict, bits, density, heights, order, rank)
 
 
 def _quick_shift(run: _Run) -> QuickShiftResult:
@@ -826,7 +773,7 @@ def _checked_points(
     for column, p in zip(points.T, lengths, strict=True):
         if np.isfinite(p):
             column -= p * np.floor(column / p)  # noqa: PLW2901
-            column[column >= p] = 0.0
+            column[(column >= p) | (column < 0)] = 0.0  # the product may round past x
     return points
 
 
@@ -851,9 +798,8 @@ def _checked_column(values: ArrayLike | None, n: int, name: str, low: float = -n
 
 
 def _checked_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(n)
-    weights = _checked_column(sample_weight, n, "sample_weight", low=0.0)
+    given = np.ones(n) if sample_weight is None else sample_weight
+    weights = _checked_column(given, n, "sample_weight", low=0.0)
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not 0 < total < np.inf:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from quickshift import _core
 from quickshift.stages.checks import check_count, check_tau
 from quickshift.stages.parent_graph import ParentGraph
+from quickshift.threads import resolve_threads
 
 __all__ = ["Forest", "cut", "cut_into", "linkage"]
 
@@ -100,7 +101,7 @@ def cut_into(graph: ParentGraph, n_clusters: int) -> Forest:
 
 
 def _forest(graph: ParentGraph, distance: NDArray[np.float64], tau: float) -> Forest:
-    root = _core.find_roots(graph.parent, distance, tau)
+    root = _core.find_roots(graph.parent, distance, tau, resolve_threads(None))
     is_root = (root == np.arange(root.size)) & ~np.isnan(distance)
     roots = graph.highest_first(np.flatnonzero(is_root))
     number = np.full(root.size, -1, dtype=np.int64)

@@ -1,0 +1,89 @@
+// Vectors of doubles and the loop over two leaves, for the files that are compiled once for each
+// instruction set, with QUICKSHIFT_ISA (a namespace) and QUICKSHIFT_LANES set by the build. Those
+// include no standard templates: the linker could share their instances with code for older
+// machines.
+#pragma once
+
+#include "pairs.hpp"
+
+namespace quickshift::QUICKSHIFT_ISA {
+
+namespace {
+
+constexpr int lanes = QUICKSHIFT_LANES;
+typedef double Vec __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
+typedef long long Bits __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
+
+inline Vec load(const double* from) {
+  Vec value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+inline void store(double* to, Vec value) { __builtin_memcpy(to, &value, sizeof value); }
+inline Vec broadcast(double x) { return x - Vec{}; }
+inline Vec where(Bits condition, Vec value) {
+  return reinterpret_cast<Vec>(condition & reinterpret_cast<Bits>(value));
+}
+inline Vec positive(Vec x) { return x > 0.0 ? x : Vec{}; }
+inline Vec root(Vec x) {
+  for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);
+  return x;
+}
+
+inline Vec nearest_image(Vec delta, double period) {
+  const Vec over = where(delta > 0.5 * period, broadcast(period));
+  const Vec under = where(delta < -0.5 * period, broadcast(period));
+  return (delta - over) + under;
+}
+
+// Terms provides: its running value before the first feature, how a difference changes it, and the
+// term it ends in. `features` is the template's where it is not 0.
+template <class Terms, int fixed_features, bool periodic, int count>
+inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums) {
+  const int features = fixed_features ? fixed_features : pair.features;
+  Vec total[count] = {};
+  for (int j = 0; j < pair.sample_count; ++j) {
+    Vec running[count];
+    for (int v = 0; v < count; ++v) running[v] = terms.start();
+    for (int k = 0; k < features; ++k) {
+      const double sample = pair.samples[k * pair.sample_stride + j];
+      for (int v = 0; v < count; ++v) {
+        Vec delta = load(pair.queries + k * pair.query_stride + first + v * lanes) - sample;
+        if constexpr (periodic) {
+          if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
+        }
+        running[v] = terms.add(running[v], delta);
+      }
+    }
+    for (int v = 0; v < count; ++v) total[v] += pair.weights[j] * terms.finish(running[v]);
+  }
+  for (int v = 0; v < count; ++v) {
+    double* to = sums + first + v * lanes;
+    store(to, load(to) + total[v]);
+  }
+}
+
+template <class Terms, int fixed_features, bool periodic>
+void add_blocks(const LeafPair& pair, const Terms& terms, double* sums) {
+  int first = 0;
+  for (; first + 16 <= pair.query_stride; first += 16) {
+    add_block<Terms, fixed_features, periodic, 16 / lanes>(pair, terms, first, sums);
+  }
+  for (; first < pair.query_stride; first += 4) {
+    add_block<Terms, fixed_features, periodic, 4 / lanes>(pair, terms, first, sums);
+  }
+}
+
+template <class Terms>
+void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums) {
+  const Terms terms{scale};
+  if (pair.period) return add_blocks<Terms, 0, true>(pair, terms, sums);
+  if (pair.features == 1) return add_blocks<Terms, 1, false>(pair, terms, sums);
+  if (pair.features == 2) return add_blocks<Terms, 2, false>(pair, terms, sums);
+  if (pair.features == 3) return add_blocks<Terms, 3, false>(pair, terms, sums);
+  return add_blocks<Terms, 0, false>(pair, terms, sums);
+}
+
+}  // namespace
+
+}  // namespace quickshift::QUICKSHIFT_ISA

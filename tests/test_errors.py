@@ -1,0 +1,364 @@
+"""What is refused, and in which words: what came, what was expected, how to fix it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from quickshift import QuickShift
+
+X = np.arange(12.0).reshape(6, 2)
+WEIGHTS = np.ones(6)
+
+
+def changed(value, row=2, column=1):
+    data = X.copy()
+    data[row, column] = value
+    return data
+
+
+def snapshot(model):
+    """Name and identity of everything the estimator holds."""
+    return {name: id(value) for name, value in vars(model).items()}
+
+
+def assert_refused(error, message, data=X, weights=None, **parameters):
+    """Fit fails with one clear error, and leaves fitted and unfitted estimators untouched."""
+    unfitted = QuickShift(**parameters)
+    fitted = QuickShift(bandwidth=1.0).fit(X[:3])
+    fitted.set_params(**parameters)
+    for model in (unfitted, fitted):
+        before = snapshot(model)
+        with pytest.raises(error, match=message):
+            model.fit(data, sample_weight=weights)
+        assert snapshot(model) == before
+    fitted.set_params(n_jobs=1)  # the one parameter that predict looks at
+    np.testing.assert_array_equal(fitted.predict(X[:3]), fitted.labels_)
+    with pytest.raises(NotFittedError):
+        unfitted.predict(X)
+
+
+# Data
+
+BAD_DATA = {
+    "NaN": (changed(np.nan), ValueError, "X contains NaN"),
+    "infinity": (changed(np.inf), ValueError, "X contains infinity"),
+    "minus infinity": (changed(-np.inf), ValueError, "X contains infinity"),
+    "float32 NaN": (changed(np.nan).astype(np.float32), ValueError, "X contains NaN"),
+    "None among objects": (np.array([[1, None]], dtype=object), ValueError, "X contains NaN"),
+    "missing in a frame": (pd.DataFrame([[1.0, None]]), ValueError, "X contains NaN"),
+    "NA in a frame": (pd.DataFrame([[1, None]], dtype="Int64"), ValueError, "X contains NaN"),
+    "masked": (
+        np.ma.masked_greater(X, 9.0),
+        ValueError,
+        r"X has 2 masked entries, expected none\. Drop those rows or fill them",
+    ),
+    "sparse matrix": (sparse.csr_matrix(X), TypeError, r"dense data is required.*toarray\(\)"),
+    "sparse array": (sparse.coo_array(X), TypeError, r"dense data is required.*toarray\(\)"),
+    "complex": (X + 1j, ValueError, "Complex data not supported"),
+    "no rows": (np.empty((0, 2)), ValueError, r"0 sample\(s\) \(shape=\(0, 2\)\).*minimum of 1"),
+    "no columns": (
+        np.empty((3, 0)),
+        ValueError,
+        r"0 feature\(s\) \(shape=\(3, 0\)\).*minimum of 1",
+    ),
+    "empty list": ([], ValueError, "Expected 2D array, got 1D array"),
+    "one dimension": (
+        X[:, 0],
+        ValueError,
+        r"Expected 2D array, got 1D array.*(\n.*)*reshape\(-1, 1\)",
+    ),
+    "three dimensions": (X[None], ValueError, "dim 3, while dim <= 2 is required"),
+    "a number": (3.0, ValueError, "Expected 2D array, got scalar"),
+    "words": ([["a", "b"], ["c", "d"]], ValueError, "could not convert string to float: 'a'"),
+    "rows of different lengths": ([[1.0, 2.0], [3.0]], ValueError, "inhomogeneous shape"),
+}
+
+
+@pytest.mark.parametrize(("data", "error", "message"), BAD_DATA.values(), ids=BAD_DATA)
+def test_data_that_are_no_table_of_finite_numbers_are_refused(data, error, message):
+    assert_refused(error, message, data=data)
+
+
+@pytest.mark.parametrize(("data", "error", "message"), BAD_DATA.values(), ids=BAD_DATA)
+@pytest.mark.parametrize("method", ["predict", "score_samples"])
+def test_queries_that_are_no_table_of_finite_numbers_are_refused(method, data, error, message):
+    model = QuickShift(bandwidth=1.0).fit(X)
+    before = snapshot(model)
+    with pytest.raises(error, match=message):
+        getattr(model, method)(data)
+    assert snapshot(model) == before
+
+
+@pytest.mark.parametrize("unit", ["datetime64[D]", "timedelta64[s]"])
+def test_missing_times_are_refused(unit):
+    # NumPy casts NaT to -9223372036854775808.0, a number like any other.
+    assert_refused((TypeError, ValueError), "X", data=np.array([[5], ["NaT"]], dtype=unit))
+
+
+@pytest.mark.parametrize("method", ["predict", "score_samples"])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_queries_of_another_width_are_refused(method, columns):
+    model = QuickShift(bandwidth=1.0).fit(X)
+    with pytest.raises(ValueError, match=rf"X has {columns} features, .* expecting 2 features"):
+        getattr(model, method)(np.ones((4, columns)))
+
+
+# Parameters
+
+NUMBER = "expected a positive"
+BAD_BANDWIDTHS = [
+    (0, ValueError, rf"bandwidth is 0\.0, {NUMBER}, finite number.*units of the data"),
+    (-1.0, ValueError, rf"bandwidth is -1\.0, {NUMBER}"),
+    (np.inf, ValueError, rf"bandwidth is inf, {NUMBER}, finite number"),
+    (np.nan, ValueError, rf"bandwidth is NaN, {NUMBER} number"),
+    (None, TypeError, rf"bandwidth is None, {NUMBER} number"),
+    (True, TypeError, rf"bandwidth is True, {NUMBER} number"),
+    (1j, TypeError, rf"bandwidth is 1j, {NUMBER} number"),
+    ([1.0, 2.0], TypeError, rf"bandwidth is \[1\.0, 2\.0\], {NUMBER} number"),
+    ("wide", ValueError, "bandwidth is 'wide', expected .*'auto', 'paper', 'scott', 'silverman'"),
+    ("1.0", ValueError, r"bandwidth is '1\.0', expected .*'auto'"),
+]
+
+
+@pytest.mark.parametrize(("bandwidth", "error", "message"), BAD_BANDWIDTHS)
+def test_bandwidth_that_is_no_positive_number_or_rule_is_refused(bandwidth, error, message):
+    assert_refused(error, message, bandwidth=bandwidth)
+
+
+def test_mention_of_bandwidth_tells_that_numbers_and_rules_are_possible():
+    # Who passes None wants to hear of 'auto'; who passes '1.0' wants to hear of numbers.
+    for bandwidth in (None, "1.0"):
+        with pytest.raises((TypeError, ValueError), match="number") as caught:
+            QuickShift(bandwidth=bandwidth).fit(X)
+        assert "'auto'" in str(caught.value)
+
+
+BAD_TAUS = [
+    (-1, ValueError, r"tau is -1(\.0)?, expected a length of at least 0"),
+    (-np.inf, ValueError, "tau is -inf, expected a length of at least 0"),
+    (np.nan, ValueError, "tau is NaN, expected a length of at least 0"),
+    (None, TypeError, "tau is None, expected a length of at least 0"),
+    (False, TypeError, "tau is False, expected a length of at least 0"),
+    ([1.0], TypeError, r"tau is \[1\.0\], expected a length of at least 0"),
+]
+
+
+@pytest.mark.parametrize(("tau", "error", "message"), BAD_TAUS)
+def test_tau_that_is_no_length_is_refused(tau, error, message):
+    assert_refused(error, message, tau=tau)
+    model = QuickShift(bandwidth=1.0).fit(X)
+    with pytest.raises(error, match=message):
+        model.labels_at(tau)
+
+
+def test_tau_that_is_another_word_than_auto_is_refused():
+    assert_refused(ValueError, "tau is 'long', expected .*'auto'", tau="long")
+    with pytest.raises(TypeError, match="tau is 'auto', expected a length"):
+        QuickShift(bandwidth=1.0).fit(X).labels_at("auto")
+
+
+def test_mention_of_tau_tells_that_lengths_and_auto_are_possible():
+    for tau in (None, "1.0"):
+        with pytest.raises((TypeError, ValueError), match=r"length|number") as caught:
+            QuickShift(tau=tau).fit(X)
+        assert "'auto'" in str(caught.value)
+
+
+BAD_COUNTS = [
+    (0, ValueError, "n_clusters is 0, expected a whole number from 1 to 6"),
+    (-2, ValueError, "n_clusters is -2, expected a whole number from 1 to 6"),
+    (7, ValueError, "n_clusters is 7, expected a whole number from 1 to 6, the number of samples"),
+    (2.0, TypeError, r"n_clusters is 2\.0, expected a whole number from 1 to 6"),
+    ("2", TypeError, "n_clusters is '2', expected a whole number from 1 to 6"),
+    (True, TypeError, "n_clusters is True, expected a whole number from 1 to 6"),
+    ([2], TypeError, r"n_clusters is \[2\], expected a whole number from 1 to 6"),
+]
+
+
+@pytest.mark.parametrize(("count", "error", "message"), BAD_COUNTS)
+def test_number_of_clusters_that_cannot_be_had_is_refused(count, error, message):
+    assert_refused(error, message, n_clusters=count)
+    model = QuickShift(bandwidth=1.0).fit(X)
+    with pytest.raises(error, match=message):
+        model.labels_for(count)
+
+
+def test_number_of_clusters_beside_a_tau_is_refused():
+    message = r"n_clusters is 2 and tau is 1\.5.*Leave tau at 'auto'.*or drop n_clusters"
+    assert_refused(ValueError, message, n_clusters=2, tau=1.5)
+
+
+def test_more_clusters_than_samples_of_positive_weight_are_refused():
+    # The last check of all: everything else has been computed by then.
+    message = "n_clusters is 3, expected a whole number from 1 to 2"
+    assert_refused(ValueError, message, weights=[1, 1, 0, 0, 0, 0], n_clusters=3)
+    model = QuickShift(bandwidth=1.0).fit(X, sample_weight=[1, 1, 0, 0, 0, 0])
+    with pytest.raises(ValueError, match=message):
+        model.labels_for(3)
+
+
+def test_fewer_clusters_than_strict_ties_leave_are_refused():
+    message = "n_clusters is 2, expected at least 6: with ties='strict'.*Use ties='total'"
+    parameters = {"bandwidth": 1.0, "kernel": "uniform", "ties": "strict"}
+    assert_refused(ValueError, message, n_clusters=2, **parameters)
+
+
+@pytest.mark.parametrize("kernel", ["gauss", "Gaussian", "", 3, None], ids=repr)
+def test_unknown_kernel_is_refused(kernel):
+    assert_refused((ValueError, TypeError), rf"kernel.*{kernel!r}.*'epanechnikov'", kernel=kernel)
+
+
+def test_misspelt_kernel_is_recognised():
+    assert_refused(ValueError, "'gausian'; did you mean 'gaussian'", kernel="gausian")
+
+
+@pytest.mark.parametrize("metric", ["cosine", "haversine", "Euclidean", None, 2], ids=repr)
+def test_unknown_metric_is_refused(metric):
+    message = rf"metric is {metric!r}, expected one of 'euclidean', 'periodic'"
+    assert_refused(ValueError, message, metric=metric)
+
+
+@pytest.mark.parametrize("ties", ["none", "Strict", None, True], ids=repr)
+def test_unknown_ties_are_refused(ties):
+    assert_refused(ValueError, rf"ties is {ties!r}, expected one of 'total', 'strict'", ties=ties)
+
+
+def test_unknown_order_of_merging_is_refused():
+    with pytest.raises(ValueError, match=r"by is 'size', expected one of .*'tau'"):
+        QuickShift(bandwidth=1.0).fit(X).labels_for(2, by="size")
+
+
+BAD_PERIODS = [
+    ([1.0], r"period is \[1\.0\], expected one length for each of the 2 features"),
+    ([1.0, 2.0, 3.0], "expected one length for each of the 2 features"),
+    (4.0, r"period is 4\.0, expected one length for each of the 2 features"),
+    ([[1.0, 2.0]], "expected one length for each of the 2 features"),
+    (["a", "b"], r"period is \['a', 'b'\], expected one length for each"),
+    ([-1.0, 2.0], r"period is \[-1\.0, 2\.0\], expected positive lengths \(numpy\.inf"),
+    ([0.0, 2.0], "expected positive lengths"),
+    ([np.nan, 2.0], "expected positive lengths"),
+    (None, "period is None but metric is 'periodic'. Give one length for each feature"),
+]
+
+
+@pytest.mark.parametrize(("period", "message"), BAD_PERIODS)
+def test_period_that_is_not_one_length_a_feature_is_refused(period, message):
+    assert_refused(ValueError, message, period=period, metric="periodic")
+
+
+def test_period_of_euclidean_features_is_refused():
+    message = r"period is \[1\.0, 2\.0\] but metric is 'euclidean'.*Set metric='periodic', or leave"
+    assert_refused(ValueError, message, period=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "most"), [("gaussian", 2.5), ("exponential", 2.5), ("uniform", 5.0), ("cosine", 5.0)]
+)
+def test_bandwidth_too_large_for_the_period_is_refused(kernel, most):
+    parameters = {"kernel": kernel, "metric": "periodic", "period": [np.inf, 10.0]}
+    too_large = float(np.nextafter(most, np.inf))
+    message = rf"bandwidth is {too_large}, expected at most {most}.*{kernel}.*smaller bandwidth"
+    assert_refused(ValueError, message, bandwidth=too_large, **parameters)
+    assert QuickShift(bandwidth=most, **parameters).fit(X).bandwidth_ == most
+
+
+def test_silverman_support_must_fit_into_the_period():
+    parameters = {"kernel": "silverman", "metric": "periodic", "period": [np.inf, 10.0]}
+    most = 5.0 / (3 * np.pi / (2 * np.sqrt(2)))
+    assert_refused(ValueError, "expected at most 1.5", bandwidth=most * 1.001, **parameters)
+    QuickShift(bandwidth=most * 0.999, **parameters).fit(X)
+
+
+BAD_WEIGHTS = {
+    "negative": ([-1, 1, 1, 1, 1, 1], ValueError, "sample_weight has negative.*0 leaves a row out"),
+    "NaN": ([np.nan, 1, 1, 1, 1, 1], ValueError, "sample_weight has .*NaN.*expected frequencies"),
+    "infinite": ([np.inf, 1, 1, 1, 1, 1], ValueError, "sample_weight has .*infinite"),
+    "all zero": ([0] * 6, ValueError, "sample_weight is all zero, expected at least one positive"),
+    "too few": (
+        [1, 2],
+        ValueError,
+        r"sample_weight has shape \(2,\), expected \(6,\): one weight a",
+    ),
+    "too many": ([1] * 7, ValueError, r"sample_weight has shape \(7,\), expected \(6,\)"),
+    "a column": (np.ones((6, 1)), ValueError, r"sample_weight has shape \(6, 1\), expected \(6,\)"),
+    "a number": (2.0, ValueError, r"sample_weight has shape .*expected \(6,\)"),
+    "masked": (np.ma.masked_less(np.arange(6.0), 1), ValueError, "sample_weight has 1 masked"),
+    "words": (list("abcdef"), ValueError, "sample_weight"),
+    "complex": ([1j] * 6, (TypeError, ValueError), "sample_weight"),
+    "infinite sum": ([1e308] * 6, ValueError, "sample_weight"),
+}
+
+
+@pytest.mark.parametrize(("weights", "error", "message"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS)
+def test_weights_that_are_no_frequencies_are_refused(weights, error, message):
+    assert_refused(error, message, weights=weights)
+    assert_refused(error, message, weights=weights, bandwidth=1.0, tau=1.0)
+
+
+BAD_RTOLS = [
+    (-1e-9, ValueError),
+    (1.0, ValueError),
+    (2, ValueError),
+    (np.inf, ValueError),
+    (np.nan, ValueError),
+    (None, TypeError),
+    ("small", TypeError),
+    (False, TypeError),
+]
+
+
+@pytest.mark.parametrize(("rtol", "error"), BAD_RTOLS)
+@pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
+def test_rtol_outside_its_range_is_refused(rtol, error, kernel):
+    message = rf"rtol is (NaN|{rtol!r}), expected a relative error from 0 to below 1"
+    assert_refused(error, message, rtol=rtol, kernel=kernel)
+
+
+def test_no_threads_are_refused():
+    assert_refused(ValueError, "n_jobs must not be 0. Use None for all cores or 1", n_jobs=0)
+
+
+@pytest.mark.parametrize("n_jobs", [1.5, "all", [2]], ids=repr)
+def test_number_of_threads_that_is_no_integer_is_refused(n_jobs):
+    assert_refused(TypeError, "n_jobs must be an integer or None, got .*Use None", n_jobs=n_jobs)
+
+
+def test_number_of_threads_beyond_reason_is_refused_or_used():
+    QuickShift(bandwidth=1.0, n_jobs=10**6).fit(X)
+    try:
+        QuickShift(bandwidth=1.0, n_jobs=10**20).fit(X)
+    except (ValueError, OverflowError) as error:
+        assert "n_jobs" in str(error)  # noqa: PT017
+
+
+# Before fit
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("predict", (X,)),
+        ("score_samples", (X,)),
+        ("labels_at", (1.0,)),
+        ("labels_for", (2,)),
+        ("to_linkage", ()),
+        ("to_networkx", ()),
+    ],
+)
+def test_methods_before_fit_ask_for_fit(method, arguments):
+    with pytest.raises(NotFittedError, match=r"not fitted yet\. Call 'fit'"):
+        getattr(QuickShift(), method)(*arguments)
+
+
+def test_constructor_refuses_nothing():
+    QuickShift(bandwidth=-1, tau="x", kernel=None, n_clusters=0, metric=3, period="p", rtol=7)
+
+
+def test_fit_that_worked_after_one_that_failed_is_like_any_other():
+    model = QuickShift(bandwidth=-1.0)
+    with pytest.raises(ValueError, match="bandwidth"):
+        model.fit(X)
+    model.set_params(bandwidth=1.0).fit(X)
+    np.testing.assert_array_equal(model.labels_, QuickShift(bandwidth=1.0).fit(X).labels_)

@@ -1,0 +1,239 @@
+"""scikit-learn's own checks of an estimator, and the company it keeps: pipelines, data frames."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn import config_context
+from sklearn.base import clone, is_clusterer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import quickshift as qs
+from quickshift import QuickShift
+
+DEFAULTS = {
+    "bandwidth": "auto",
+    "tau": "auto",
+    "kernel": "gaussian",
+    "n_clusters": None,
+    "metric": "euclidean",
+    "period": None,
+    "ties": "total",
+    "rtol": 1e-9,
+    "n_jobs": None,
+}
+OTHERS = {
+    "bandwidth": 0.5,
+    "tau": 1.5,
+    "kernel": "cosine",
+    "n_clusters": 3,
+    "metric": "periodic",
+    "period": [1.0, np.inf],
+    "ties": "strict",
+    "rtol": 0.0,
+    "n_jobs": 2,
+}
+# Two kinds are missing on purpose. An explicit tau: some checks set n_clusters=1 beside it, and
+# each of the two decides the cut. ties="strict": a repeated mode is several roots, as the paper
+# has it, where one check asks for what an integer weight gives.
+MODELS = {
+    "default": QuickShift(),
+    "fixed bandwidth": QuickShift(bandwidth=0.5),
+    "cross-validated bandwidth": QuickShift(bandwidth="cv"),
+    "compact kernel": QuickShift(kernel="epanechnikov"),
+    "flat kernel": QuickShift(kernel="uniform", n_jobs=1),
+    "exponential kernel": QuickShift(kernel="exponential", bandwidth="silverman", rtol=0.0),
+    "one cluster": QuickShift(n_clusters=1),
+    "two clusters": QuickShift(n_clusters=2),
+}
+
+
+def named(name, check):
+    arguments = ",".join(f"{key}={value}" for key, value in check.keywords.items())
+    return f"{name}-{check.func.__name__}({arguments})"
+
+
+# What parametrize_with_checks does; that of scikit-learn 1.6 hands pytest a generator, which
+# pytest 9 warns of.
+CHECKS = [
+    pytest.param(estimator, check, id=named(name, check))
+    for name, model in MODELS.items()
+    for estimator, check in estimator_checks_generator(model)
+]
+
+
+@pytest.fixture(name="X", scope="module")
+def three_blobs():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(90, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 30, axis=0)
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+def test_checks_were_collected_for_every_model():
+    assert len(CHECKS) > 40 * len(MODELS)
+
+
+def test_it_is_a_clusterer():
+    assert is_clusterer(QuickShift())
+
+
+def test_defaults_are_the_documented_ones():
+    assert QuickShift().get_params() == DEFAULTS
+
+
+def test_only_bandwidth_and_tau_are_positional():
+    assert QuickShift(0.5, 1.5).get_params() == DEFAULTS | {"bandwidth": 0.5, "tau": 1.5}
+    with pytest.raises(TypeError, match="positional"):
+        QuickShift(0.5, 1.5, "gaussian")
+
+
+def test_constructor_stores_parameters_untouched():
+    model = QuickShift(**OTHERS)
+    for name, value in OTHERS.items():
+        assert getattr(model, name) is value
+
+
+def test_parameters_can_be_set_by_name():
+    model = QuickShift()
+    assert model.set_params(**OTHERS) is model
+    assert model.get_params() == OTHERS
+    with pytest.raises(ValueError, match="Invalid parameter 'h'"):
+        model.set_params(h=1.0)
+
+
+def test_clone_copies_parameters_but_not_the_fit(X):
+    model = QuickShift(bandwidth=1.0, tau=3.0, period=None).fit(X)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "labels_")
+    np.testing.assert_array_equal(copy.fit(X).labels_, model.labels_)
+
+
+def test_set_params_after_fit_changes_nothing_until_the_next_fit(X):
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(X)
+    labels, density = model.predict(X), model.score_samples(X)
+    model.set_params(bandwidth=0.1, tau=0.0, kernel="uniform", ties="strict", rtol=0.1)
+    np.testing.assert_array_equal(model.predict(X), labels)
+    np.testing.assert_array_equal(model.score_samples(X), density)
+
+
+def test_fit_returns_the_estimator_and_fit_predict_its_labels(X):
+    model = QuickShift(bandwidth=1.0, tau=3.0)
+    assert model.fit(X) is model
+    np.testing.assert_array_equal(clone(model).fit_predict(X), model.labels_)
+    weights = np.arange(1.0, 91.0)
+    np.testing.assert_array_equal(
+        clone(model).fit_predict(X, sample_weight=weights),
+        model.fit(X, sample_weight=weights).labels_,
+    )
+
+
+def test_y_is_ignored(X):
+    model = QuickShift(bandwidth=1.0, tau=3.0)
+    np.testing.assert_array_equal(
+        model.fit_predict(X), clone(model).fit_predict(X, np.full(90, np.nan))
+    )
+
+
+def test_short_representation_shows_what_was_changed():
+    assert repr(QuickShift()) == "QuickShift()"
+    assert repr(QuickShift(tau=2.0)) == "QuickShift(tau=2.0)"
+
+
+def test_pipeline_clusters_the_scaled_data(X):
+    stretched = X * [1.0, 1e6]
+    pipeline = make_pipeline(StandardScaler(), QuickShift(bandwidth=0.2, tau=0.8))
+    labels = pipeline.fit_predict(stretched)
+    scaled = StandardScaler().fit_transform(stretched)
+    np.testing.assert_array_equal(labels, QuickShift(0.2, 0.8).fit_predict(scaled))
+    assert len(set(labels)) == 3
+    np.testing.assert_array_equal(pipeline.predict(stretched), labels)
+    np.testing.assert_array_equal(
+        pipeline.score_samples(stretched), pipeline[-1].score_samples(scaled)
+    )
+
+
+def test_pipeline_hands_weights_on(X):
+    weights = np.arange(90.0)
+    pipeline = make_pipeline(StandardScaler(), QuickShift(bandwidth=0.2, tau=0.8))
+    pipeline.fit(X, quickshift__sample_weight=weights)
+    expected = QuickShift(0.2, 0.8).fit(StandardScaler().fit_transform(X), sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].density_, expected.density_)
+
+
+def test_weights_can_be_requested_by_metadata_routing():
+    with config_context(enable_metadata_routing=True):
+        request = QuickShift().set_fit_request(sample_weight=True).get_metadata_routing()
+    assert request.fit.requests == {"sample_weight": True}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pytest.param(lambda X: pd.DataFrame(X, columns=["a", "b"]), id="pandas"),
+        pytest.param(lambda X: pd.DataFrame(X, columns=["a", "b"], index=X[:, 0]), id="index"),
+        pytest.param(lambda X: pl.DataFrame(X, schema=["a", "b"]), id="polars"),
+        pytest.param(lambda X: pa.table({"a": X[:, 0], "b": X[:, 1]}), id="pyarrow"),
+    ],
+)
+def test_data_frames_are_read_as_their_values(X, frame):
+    data = frame(X)
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(data)
+    expected = QuickShift(bandwidth=1.0, tau=3.0).fit(X)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.density_, expected.density_)
+    np.testing.assert_array_equal(model.modes_, expected.modes_)
+    np.testing.assert_array_equal(model.predict(data), expected.labels_)
+    assert type(model.labels_) is np.ndarray
+    assert model.n_features_in_ == 2
+
+
+def test_columns_of_different_types_become_numbers(X):
+    data = pd.DataFrame({"a": np.arange(90), "b": X[:, 0].astype(np.float32), "c": X[:, 1] > 4})
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(data)
+    expected = QuickShift(bandwidth=1.0, tau=3.0).fit(data.to_numpy(dtype=float))
+    np.testing.assert_array_equal(model.density_, expected.density_)
+
+
+def test_nullable_columns_without_missing_values_are_numbers(X):
+    data = pd.DataFrame(X).convert_dtypes(dtype_backend="numpy_nullable")
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(data)
+    np.testing.assert_array_equal(model.labels_, QuickShift(1.0, 3.0).fit_predict(X))
+
+
+def test_series_can_be_weights(X):
+    weights = np.arange(1.0, 91.0)
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(
+        X, sample_weight=pd.Series(weights, index=X[:, 0])
+    )
+    expected = QuickShift(bandwidth=1.0, tau=3.0).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.density_, expected.density_)
+
+
+def test_column_names_are_remembered_and_compared(X):
+    data = pd.DataFrame(X, columns=["a", "b"])
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(data)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(data.rename(columns={"b": "c"}))
+    with pytest.raises(ValueError, match="same order"):
+        model.score_samples(data[["b", "a"]])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+
+
+def test_refit_without_names_forgets_them(X):
+    model = QuickShift(bandwidth=1.0, tau=3.0).fit(pd.DataFrame(X, columns=["a", "b"]))
+    model.fit(X)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_public_name_is_the_class_of_the_estimators_module():
+    assert qs.QuickShift is qs.estimators.QuickShift is QuickShift
