@@ -58,6 +58,7 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (s
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
+	rm -rf docs/api docs/gallery
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 wheel: .venv/.group-wheel  ## sdist, wheel from it, manylinux repair, smoke test without a compiler

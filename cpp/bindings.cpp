@@ -59,7 +59,8 @@ template <class Value>
 class Buffer {
  public:
   explicit Buffer(Index size)
-      : size_(size), data_(std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(size))) {}
+      : size_(size),
+        data_(std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(size))) {}
 
   Value* data() { return data_.get(); }
   Result<Value> array() { return shaped<1>({static_cast<std::size_t>(size_)}); }
@@ -106,9 +107,8 @@ Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
   const Points points = points_of(array);
   const double* w = optional_data(weights, array.shape(0), "weights must have one value a row");
   const double* p = optional_data(period, array.shape(1), "period must have one value a column");
-  return without_gil(threads, [&](const Execution& execution) {
-    return build_tree(points, w, p, execution);
-  });
+  return without_gil(
+      threads, [&](const Execution& execution) { return build_tree(points, w, p, execution); });
 }
 
 auto locations(const Tree& tree) {
@@ -131,17 +131,40 @@ auto first_rows(const Tree& tree) {
   return std::make_tuple(array_of(rows), array_of(weights));
 }
 
-auto sums_by_row(const Tree& queries, const Tree& samples, int kernel, double bandwidth, double rtol,
-                 bool leave_out, bool use_moments, int threads) {
+DensityOptions density_options(int kernel, double bandwidth, double rtol) {
   require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
   require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
+  DensityOptions options;
+  options.kernel = static_cast<Kernel>(kernel);
+  options.bandwidth = bandwidth;
+  options.rtol = rtol;
+  return options;
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol, bool use_moments,
+                     int threads) {
+  DensityOptions options = density_options(kernel, bandwidth, rtol);
+  options.use_moments = use_moments;
+  Buffer<double> values(tree.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    const Sums sums = kernel_sums(tree, tree, options, execution);
+    spread_to_rows(tree, sums.values.data(), nan, execution, values.data());
+  });
+  return values.array();
+}
+
+auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, double bandwidth,
+                     double rtol, bool leave_out, int threads) {
   require(queries.features == samples.features, "queries and samples differ in their columns");
-  const DensityOptions options{static_cast<Kernel>(kernel), bandwidth, rtol, leave_out, use_moments};
+  require(!leave_out || &queries == &samples, "only samples can be left out of their own sums");
+  DensityOptions options = density_options(kernel, bandwidth, rtol);
+  options.leave_out = leave_out;
   Buffer<double> values(queries.rows);
   Buffer<double> log_scales(queries.rows);
   without_gil(threads, [&](const Execution& execution) {
     const Sums sums = kernel_sums(queries, samples, options, execution);
-    const double nan = std::numeric_limits<double>::quiet_NaN();
     spread_to_rows(queries, sums.values.data(), nan, execution, values.data());
     spread_to_rows(queries, sums.log_scales.data(), nan, execution, log_scales.data());
   });
@@ -233,9 +256,9 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 // A tree is plain data, so its state is its arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
-                        t.total_weight, t.least_weight, array_of(t.coordinates),
-                        array_of(t.weights), array_of(t.boxes), array_of(t.period),
-                        array_of(t.row_of_slot), array_of(t.slot_of_row));
+                        t.total_weight, array_of(t.coordinates), array_of(t.weights),
+                        array_of(t.boxes), array_of(t.period), array_of(t.row_of_slot),
+                        array_of(t.slot_of_row));
 }
 
 template <class Value>
@@ -255,51 +278,56 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   t.stride = nb::cast<int>(state[5]);
   t.periodic = nb::cast<bool>(state[6]);
   t.total_weight = nb::cast<double>(state[7]);
-  t.least_weight = nb::cast<double>(state[8]);
-  t.coordinates = vector_of<double>(state[9]);
-  t.weights = vector_of<double>(state[10]);
-  t.boxes = vector_of<double>(state[11]);
-  t.period = vector_of<double>(state[12]);
-  t.row_of_slot = vector_of<Index>(state[13]);
-  t.slot_of_row = vector_of<Index>(state[14]);
+  t.coordinates = vector_of<double>(state[8]);
+  t.weights = vector_of<double>(state[9]);
+  t.boxes = vector_of<double>(state[10]);
+  t.period = vector_of<double>(state[11]);
+  t.row_of_slot = vector_of<Index>(state[12]);
+  t.slot_of_row = vector_of<Index>(state[13]);
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+  m.doc() =
+      "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
 
   nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")
-      .def("__init__",
-           [](Tree* self, const AnyPoints& points, const std::optional<Reals>& weights,
-              const std::optional<Reals>& period, int threads) {
-             new (self) Tree(make_tree(points, weights, period, threads));
-           },
-           "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1)
+      .def(
+          "__init__",
+          [](Tree* self, const AnyPoints& points, const std::optional<Reals>& weights,
+             const std::optional<Reals>& period,
+             int threads) { new (self) Tree(make_tree(points, weights, period, threads)); },
+          "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1)
       .def("__getstate__", &tree_state)
       .def("__setstate__", &restore_tree)
       .def_ro("rows", &Tree::rows)
       .def_ro("features", &Tree::features)
+      .def_ro("exponent", &Tree::exponent)
       .def_ro("total_weight", &Tree::total_weight)
       .def("locations", &locations,
            "Coordinates and weights of the locations, in an order free of the rows' order.")
       .def("first_rows", &first_rows, "First row and weight of each location, in that order.")
       .def("coordinates", &coordinates, "rows"_a,
            "Coordinates of the given rows, periodic ones wrapped.")
-      .def("query_tree",
-           [](const Tree& samples, const AnyPoints& queries, int threads) {
-             const Points points = points_of(queries);
-             require(points.features == samples.features,
-                     "queries and samples differ in their columns");
-             return without_gil(threads, [&](const Execution& execution) {
-               return build_query_tree(points, samples, execution);
-             });
-           },
-           "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
+      .def(
+          "query_tree",
+          [](const Tree& samples, const AnyPoints& queries, int threads) {
+            const Points points = points_of(queries);
+            require(points.features == samples.features,
+                    "queries and samples differ in their columns");
+            return without_gil(threads, [&](const Execution& execution) {
+              return build_query_tree(points, samples, execution);
+            });
+          },
+          "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
 
-  m.def("kernel_sums", &sums_by_row, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
-        "leave_out"_a = false, "use_moments"_a = true, "threads"_a = 1,
-        "Unnormalised kernel sums by row: values, and the logarithms of their scales.");
+  m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
+        "use_moments"_a = true, "threads"_a = 1,
+        "Unnormalised kernel sums at the samples, each including itself.");
+  m.def("kernel_sums_at", &sums_at_queries, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a,
+        "rtol"_a, "leave_out"_a = false, "threads"_a = 1,
+        "Unnormalised kernel sums at queries: values, and the logarithms of their scales.");
   m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1,
         "Distance of every location to the nearest other one, in the order of `locations`.");
   m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,

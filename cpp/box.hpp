@@ -18,7 +18,8 @@ struct Bounds {
 
 // Range of |a - b| on a circle, a and b in the intervals. Safe by a margin of rounding, because
 // images are formed here in another order than in a distance.
-inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_high, double period) {
+inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_high,
+                           double period) {
   const double half = 0.5 * ((a_high - a_low) + (b_high - b_low));
   const double between = 0.5 * ((a_low - b_low) + (a_high - b_high));
   const double middle = std::fabs(between - period * std::rint(between / period));

@@ -10,14 +10,15 @@ namespace quickshift {
 
 struct DensityOptions {
   Kernel kernel = Kernel::gaussian;
-  double bandwidth = 1.0;    // in the caller's units
-  double rtol = 1e-9;        // infinite kernels: relative error of every sum; 0 sums all pairs
-  bool leave_out = false;    // queries are the samples: each leaves out its own location
-  bool use_moments = true;   // false: every kernel is summed pair by pair
+  double bandwidth = 1.0;   // in the caller's units
+  double rtol = 1e-9;       // infinite kernels: relative error of every sum; 0 sums all pairs
+  bool leave_out = false;   // queries are the samples: each leaves out its own location
+  bool use_moments = true;  // false: every kernel is summed pair by pair
 };
 
 // By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms
-// of an infinite kernel would underflow, so they are taken relative to the nearest sample's.
+// of an infinite kernel would underflow, so they are taken relative to the nearest sample's. Empty
+// where that cannot happen, because every query is a sample.
 struct Sums {
   std::vector<double> values;
   std::vector<double> log_scales;

@@ -170,7 +170,8 @@ class Worker {
     }
     for (int i = 0; i < queries.count(leaf); ++i) {
       const Index slot = leaf * queries.stride + i;
-      if (sums_.log_scales[slot] == 0.0) sums_.values[slot] = values_[i];
+      const bool far = !sums_.log_scales.empty() && sums_.log_scales[slot] != 0.0;
+      if (!far) sums_.values[slot] = values_[i];
     }
   }
 
@@ -202,9 +203,12 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums) {
   const double h = scaled(options.bandwidth, samples.exponent);
   const double edge = largest_square_within(h * support(options.kernel));
-  const Problem problem{queries,      samples,
-                        options.kernel, h,
-                        options.rtol, options.leave_out,
+  const Problem problem{queries,
+                        samples,
+                        options.kernel,
+                        h,
+                        options.rtol,
+                        options.leave_out,
                         KernelScale{edge, h * h, 1.0 / h}};
   const Reaches reaches = find_reaches(problem, execution, sums);
   const double pairs =
@@ -219,7 +223,9 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution) {
   Sums sums;
   sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
+  if (&queries != &samples || options.leave_out) {
+    sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
+  }
   const bool moments = has_moments(options.kernel) && options.use_moments && !options.leave_out;
   (moments ? moment_sums : direct_sums)(queries, samples, options, execution, sums);
   return sums;

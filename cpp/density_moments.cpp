@@ -193,9 +193,8 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   const Moments moments(samples);
   const double h = scaled(options.bandwidth, samples.exponent);
   const double work = 200.0 * static_cast<double>(queries.locations);
-  traverse(queries, samples, work, execution, [&] {
-    return Worker(queries, samples, moments, options.kernel, h, sums);
-  });
+  traverse(queries, samples, work, execution,
+           [&] { return Worker(queries, samples, moments, options.kernel, h, sums); });
 }
 
 }  // namespace quickshift

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <mutex>
 
 namespace quickshift {
 
@@ -20,36 +20,32 @@ std::uint64_t hash_of(const double* x, int features) {
   return hash * 0xc4ceb9fe1a85ec53u;
 }
 
-// An open-addressing table of locations; a slot holds part of the hash beside the location, so
-// that coordinates are fetched only for likely hits.
+// A hash table of rows. An entry holds the rest of the hash beside the row, so that coordinates are
+// fetched only for likely hits.
 class Table {
  public:
-  Table(const double* coordinates, int features, Index capacity)
+  Table(const double* coordinates, int features, Index rows)
       : coordinates_(coordinates),
         features_(features),
-        shift_(64 - std::bit_width(static_cast<std::uint64_t>(2 * capacity))),
-        entries_(std::size_t{1} << (64 - shift_)) {}
+        entries_(std::bit_ceil(static_cast<std::size_t>(2 * rows + 1))) {}
 
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[hash >> shift_], 1); }
-
-  // The location equal to `candidate`, which is entered if it is the first.
-  Index find_or_insert(Index candidate, std::uint64_t hash) {
+  // The first row entered with the same coordinates; `row` itself if there was none.
+  Index find_or_insert(Index row, std::uint64_t hash) {
     const std::size_t mask = entries_.size() - 1;
-    const auto tag = static_cast<std::uint32_t>(hash);
-    for (std::size_t at = hash >> shift_;; at = (at + 1) & mask) {
+    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
       Entry& entry = entries_[at];
-      if (entry.location < 0) {
-        entry = {candidate, tag};
-        return candidate;
+      if (entry.row < 0) {
+        entry = {row, hash};
+        return row;
       }
-      if (entry.tag == tag && equal(entry.location, candidate)) return entry.location;
+      if (entry.hash == hash && equal(entry.row, row)) return entry.row;
     }
   }
 
  private:
   struct Entry {
-    Index location = -1;
-    std::uint32_t tag = 0;
+    Index row = -1;
+    std::uint64_t hash = 0;
   };
 
   bool equal(Index a, Index b) const {
@@ -59,28 +55,54 @@ class Table {
 
   const double* coordinates_;
   int features_;
-  int shift_;
   std::vector<Entry> entries_;
 };
 
-// For every row the first row with the same coordinates.
-std::vector<Index> first_equal_rows(const std::vector<double>& coordinates, Index rows, int features,
-                                    const double* weights) {
-  constexpr Index block = 32;
-  Table table(coordinates.data(), features, rows);
-  std::vector<Index> first(static_cast<std::size_t>(rows));
-  std::uint64_t hashes[block];
-  for (Index begin = 0; begin < rows; begin += block) {
-    const Index end = std::min(rows, begin + block);
-    for (Index row = begin; row < end; ++row) {
-      hashes[row - begin] = hash_of(coordinates.data() + row * features, features);
-      table.prefetch(hashes[row - begin]);
+// Rows of positive weight by the leading bits of their hash, each part in the order of rows.
+struct Parts {
+  static constexpr int bits = 5;
+  static constexpr Index count = Index{1} << bits;
+  std::vector<Index> members;
+  Index end[count] = {};
+
+  Index begin(Index part) const { return part == 0 ? 0 : end[part - 1]; }
+
+  Parts(const std::vector<std::uint64_t>& hashes, const double* weights) {
+    const auto rows = static_cast<Index>(hashes.size());
+    const auto present = [&](Index row) { return !weights || weights[row] != 0.0; };
+    Index next[count + 1] = {};
+    for (Index row = 0; row < rows; ++row) next[(hashes[row] >> (64 - bits)) + 1] += present(row);
+    for (Index part = 0; part < count; ++part) next[part + 1] += next[part];
+    members.resize(static_cast<std::size_t>(next[count]));
+    for (Index row = 0; row < rows; ++row) {
+      if (present(row)) members[next[hashes[row] >> (64 - bits)]++] = row;
     }
-    for (Index row = begin; row < end; ++row) {
-      const bool absent = weights && weights[row] == 0.0;
-      first[row] = absent ? -1 : table.find_or_insert(row, hashes[row - begin]);
-    }
+    std::copy_n(next, count, end);
   }
+};
+
+// For every row the first row with the same coordinates, -1 for rows of weight zero. Tasks own
+// parts of the range of hashes, so that their tables are small and equal rows meet in one.
+std::vector<Index> first_equal_rows(const std::vector<double>& coordinates, Index rows,
+                                    int features, const double* weights,
+                                    const Execution& execution) {
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows));
+  run_ranges(execution, rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      hashes[row] = hash_of(coordinates.data() + row * features, features);
+    }
+  });
+  const Parts parts(hashes, weights);
+  std::vector<Index> first(static_cast<std::size_t>(rows), -1);
+  run_tasks(execution, Parts::count, 20.0 * static_cast<double>(rows), [&] {
+    return [&](Index part) {
+      Table table(coordinates.data(), features, parts.end[part] - parts.begin(part));
+      for (Index i = parts.begin(part); i < parts.end[part]; ++i) {
+        const Index row = parts.members[i];
+        first[row] = table.find_or_insert(row, hashes[row]);
+      }
+    };
+  });
   return first;
 }
 
@@ -131,20 +153,23 @@ double wrapped(double x, double period) {
   return y >= period || y < 0.0 ? 0.0 : y;
 }
 
-int scale_exponent(const Points& points, const double* period, const Execution& execution) {
-  std::vector<double> largest(static_cast<std::size_t>(points.rows / (1 << 14) + 1), 0.0);
+int scale_exponent(const Points& points, const double* weights, const double* period,
+                   const Execution& execution) {
+  std::mutex mutex;
+  double largest = 0.0;
   run_ranges(execution, points.rows, [&](Index begin, Index end) {
     double most = 0.0;
     for (Index row = begin; row < end; ++row) {
+      if (weights && weights[row] == 0.0) continue;
       for (int k = 0; k < points.features; ++k) {
         const double x = points.at(row, k);
         most = std::max(most, std::fabs(period ? wrapped(x, period[k]) : x));
       }
     }
-    largest[begin / (1 << 14)] = most;
+    const std::lock_guard lock(mutex);
+    largest = std::max(largest, most);
   });
-  const double most = *std::max_element(largest.begin(), largest.end());
-  return most > 0.0 ? std::ilogb(most) : 0;
+  return largest > 0.0 ? std::ilogb(largest) : 0;
 }
 
 Locations distinct_locations(const Points& points, const double* weights, const double* period,
@@ -152,10 +177,12 @@ Locations distinct_locations(const Points& points, const double* weights, const 
   Locations result;
   result.coordinates = load(points, period, exponent, execution);
   const int features = points.features;
-  std::vector<Index> first = first_equal_rows(result.coordinates, points.rows, features, weights);
+  std::vector<Index> first =
+      first_equal_rows(result.coordinates, points.rows, features, weights, execution);
 
   // Number the locations by first row and close the gaps.
   Index count = 0;
+  result.first_row.reserve(static_cast<std::size_t>(points.rows));
   for (Index row = 0; row < points.rows; ++row) {
     if (first[row] == row) {
       if (count != row) {

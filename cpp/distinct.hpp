@@ -9,17 +9,20 @@
 namespace quickshift {
 
 struct Locations {
-  std::vector<double> coordinates;      // (m, features): wrapped, scaled, without -0.0
-  std::vector<double> weights;          // (m,), or empty where every one is 1
-  std::vector<Index> first_row;         // (m,)
-  std::vector<Index> location_of_row;   // (rows,), -1 for weight zero; empty where it is the identity
+  std::vector<double> coordinates;  // (m, features): wrapped, scaled, without -0.0
+  std::vector<double> weights;      // (m,), or empty where every one is 1
+  std::vector<Index> first_row;     // (m,)
+  std::vector<Index>
+      location_of_row;  // (rows,), -1 for weight zero; empty where it is the identity
 };
 
 // x - p floor(x / p), in [0, p).
 double wrapped(double x, double period);
 
-// The exponent of the power of two that brings the largest coordinate into [1, 2).
-int scale_exponent(const Points& points, const double* period, const Execution& execution);
+// The exponent of the power of two that brings the largest coordinate of a row of positive weight
+// into [1, 2).
+int scale_exponent(const Points& points, const double* weights, const double* period,
+                   const Execution& execution);
 
 // weights and period may be null.
 Locations distinct_locations(const Points& points, const double* weights, const double* period,

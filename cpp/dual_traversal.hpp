@@ -58,7 +58,8 @@ class DualTraversal {
     while (!stack_.empty()) {
       const Index node = stack_.back();
       stack_.pop_back();
-      const Bounds squares = between_boxes(query_box, samples_.low(node), samples_.features, period_);
+      const Bounds squares =
+          between_boxes(query_box, samples_.low(node), samples_.features, period_);
       if (worker_.out_of_reach(query, squares)) continue;
       if (worker_.take_whole(depth, query, node, squares)) continue;
       if (samples_.is_leaf(node) || (!queries_.is_leaf(query) && node >= query)) {

@@ -25,12 +25,11 @@ struct Tree {
   Index rows = 0;       // rows of the input
   Index locations = 0;  // distinct rows of positive weight
   int features = 0;
-  int exponent = 0;     // coordinates and periods are held times 2^-exponent
-  int levels = 0;       // depth of the leaves
-  int stride = 0;       // slots a leaf
+  int exponent = 0;  // coordinates and periods are held times 2^-exponent
+  int levels = 0;    // depth of the leaves
+  int stride = 0;    // slots a leaf
   bool periodic = false;
   double total_weight = 0.0;
-  double least_weight = 1.0;
 
   std::vector<double> coordinates;  // [leaf][feature][stride]
   std::vector<double> weights;      // [slot]; zero in unused slots

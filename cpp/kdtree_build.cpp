@@ -49,14 +49,12 @@ class Builder {
     for (Index i = 0; i < tree_.locations; ++i) keys_[i].at = i;
     for (int level = 0; level < top; ++level) {
       const Index first = Index{1} << level;
-      run_tasks(execution, first, 20.0 * count, [&] {
-        return [&](Index task) { split(first + task, level, points_.data()); };
-      });
+      run_tasks(execution, first, 20.0 * count,
+                [&] { return [&](Index task) { split(first + task, level, points_.data()); }; });
     }
     location_of_slot_.assign(static_cast<std::size_t>(tree_.slots()), -1);
-    run_tasks(execution, Index{1} << top, 20.0 * count * (tree_.levels - top + 1), [&] {
-      return [&](Index task) { build_subtree((Index{1} << top) + task, top); };
-    });
+    run_tasks(execution, Index{1} << top, 20.0 * count * (tree_.levels - top + 1),
+              [&] { return [&](Index task) { build_subtree((Index{1} << top) + task, top); }; });
     return std::move(location_of_slot_);
   }
 
@@ -167,23 +165,23 @@ void shape(Tree& tree) {
   tree.boxes.resize(static_cast<std::size_t>(tree.nodes() * 2 * tree.features));
 }
 
-void enter_rows(Tree& tree, const Locations& locations, const std::vector<Index>& location_of_slot) {
-  const Index slots = tree.slots();
+// Weights, rows and their slots; the sums run in slot order, which is free of the order of rows.
+void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& location_of_slot,
+                const Execution& execution) {
   std::vector<Index> slot_of_location(static_cast<std::size_t>(tree.locations));
-  tree.row_of_slot.assign(static_cast<std::size_t>(slots), -1);
-  tree.weights.assign(static_cast<std::size_t>(slots), 0.0);
-  tree.least_weight = std::numeric_limits<double>::infinity();
+  tree.row_of_slot = std::move(location_of_slot);
+  tree.weights.assign(static_cast<std::size_t>(tree.slots()), 0.0);
+  run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
+    for (Index slot = begin; slot < end; ++slot) {
+      const Index location = tree.row_of_slot[slot];
+      if (location < 0) continue;
+      slot_of_location[location] = slot;
+      tree.row_of_slot[slot] = locations.first_row[location];
+      tree.weights[slot] = locations.weights.empty() ? 1.0 : locations.weights[location];
+    }
+  });
   tree.total_weight = 0.0;
-  for (Index slot = 0; slot < slots; ++slot) {
-    const Index location = location_of_slot[slot];
-    if (location < 0) continue;
-    slot_of_location[location] = slot;
-    tree.row_of_slot[slot] = locations.first_row[location];
-    const double weight = locations.weights.empty() ? 1.0 : locations.weights[location];
-    tree.weights[slot] = weight;
-    tree.least_weight = std::min(tree.least_weight, weight);
-    tree.total_weight += weight;
-  }
+  for (double weight : tree.weights) tree.total_weight += weight;
   if (locations.location_of_row.empty()) {
     tree.slot_of_row = std::move(slot_of_location);
     return;
@@ -211,7 +209,7 @@ Tree build(const Points& points, const double* weights, const double* period, in
   tree.locations = static_cast<Index>(locations.first_row.size());
   shape(tree);
   Builder builder(tree, std::move(locations.coordinates));
-  enter_rows(tree, locations, builder.run(execution));
+  enter_rows(tree, locations, builder.run(execution), execution);
   return tree;
 }
 
@@ -219,7 +217,8 @@ Tree build(const Points& points, const double* weights, const double* period, in
 
 Tree build_tree(const Points& points, const double* weights, const double* period,
                 const Execution& execution) {
-  return build(points, weights, period, scale_exponent(points, period, execution), execution);
+  return build(points, weights, period, scale_exponent(points, weights, period, execution),
+               execution);
 }
 
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution) {
@@ -234,8 +233,7 @@ void copy_locations(const Tree& tree, double* coordinates, double* weights) {
   for (Index slot = 0; slot < tree.slots(); ++slot) {
     if (tree.row_of_slot[slot] < 0) continue;
     for (int k = 0; k < tree.features; ++k) {
-      coordinates[out * tree.features + k] =
-          std::ldexp(tree.coordinate(slot, k), tree.exponent);
+      coordinates[out * tree.features + k] = std::ldexp(tree.coordinate(slot, k), tree.exponent);
     }
     weights[out++] = tree.weights[slot];
   }

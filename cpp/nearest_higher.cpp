@@ -113,7 +113,7 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
     const Index top = heights.top_row(slot);
     if (row == top) continue;
     if (!strict || round_to_bits(density[row], bits) < heights.density(slot)) {
-      parent[row] = top;
+      parent[row] = distance[top] == 0.0 ? parent[top] : top;  // a square may underflow to 0
       distance[row] = 0.0;
     } else {
       parent[row] = parent[top] == top ? row : parent[top];
@@ -241,31 +241,31 @@ void assign_queries(const Tree& tree, const double* density, int bits, bool stri
   constexpr Index queries_a_task = 256;
   const Index tasks = (queries.rows + queries_a_task - 1) / queries_a_task;
   run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
-    return [&, search = Search(tree),
-            point = std::vector<double>(static_cast<std::size_t>(tree.features))](
-               Index task) mutable {
-      const Index end = std::min(queries.rows, (task + 1) * queries_a_task);
-      for (Index query = task * queries_a_task; query < end; ++query) {
-        for (int k = 0; k < tree.features; ++k) {
-          const double period = std::ldexp(tree.period[k], tree.exponent);
-          point[k] = scaled(wrapped(queries.at(query, k), period), tree.exponent);
-        }
-        KeepNearestHighest nearest(heights);
-        search.from_root(point.data(), nearest);
-        Index chosen = nearest.slot();
-        bool equal = true;
-        for (int k = 0; k < tree.features; ++k) {
-          equal = equal && tree.coordinate(chosen, k) == point[k];
-        }
-        if (!equal) {
-          KeepNearestHigher above(heights, round_to_bits(query_density[query], bits), point.data(),
-                                  strict, -1, bounded ? reach : infinity);
-          search.from_root(point.data(), above);
-          if (above.slot() >= 0) chosen = above.slot();
-        }
-        row[query] = heights.top_row(chosen);
-      }
-    };
+    return
+        [&, search = Search(tree),
+         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
+          const Index end = std::min(queries.rows, (task + 1) * queries_a_task);
+          for (Index query = task * queries_a_task; query < end; ++query) {
+            for (int k = 0; k < tree.features; ++k) {
+              const double period = std::ldexp(tree.period[k], tree.exponent);
+              point[k] = scaled(wrapped(queries.at(query, k), period), tree.exponent);
+            }
+            KeepNearestHighest nearest(heights);
+            search.from_root(point.data(), nearest);
+            Index chosen = nearest.slot();
+            bool equal = true;
+            for (int k = 0; k < tree.features; ++k) {
+              equal = equal && tree.coordinate(chosen, k) == point[k];
+            }
+            if (!equal) {
+              KeepNearestHigher above(heights, round_to_bits(query_density[query], bits),
+                                      point.data(), strict, -1, bounded ? reach : infinity);
+              search.from_root(point.data(), above);
+              if (above.slot() >= 0) chosen = above.slot();
+            }
+            row[query] = heights.top_row(chosen);
+          }
+        };
   });
 }
 

@@ -20,7 +20,7 @@ class Heights {
 
   double density(Index slot) const { return density_[slot]; }
   const double* densities() const { return density_.data(); }
-  Index top_row(Index slot) const { return top_row_[slot]; }   // -1 in unused slots
+  Index top_row(Index slot) const { return top_row_[slot]; }  // -1 in unused slots
   Index highest_below(Index node) const { return highest_below_[node]; }
   double highest_density(Index node) const { return highest_density_[node]; }
 
@@ -32,9 +32,9 @@ class Heights {
   void raise_tops(const double* density, int bits);
 
   const Tree& tree_;
-  std::vector<double> density_;      // by slot, rounded
-  std::vector<Index> top_row_;       // by slot
-  std::vector<Index> highest_below_; // by node: a slot
+  std::vector<double> density_;       // by slot, rounded
+  std::vector<Index> top_row_;        // by slot
+  std::vector<Index> highest_below_;  // by node: a slot
   std::vector<double> highest_density_;
 };
 

@@ -12,10 +12,10 @@ namespace quickshift {
 struct LeafPair {
   const double* queries;
   const double* samples;
-  const double* weights;       // of the samples
-  const double* period;        // null where every feature is open
+  const double* weights;  // of the samples
+  const double* period;   // null where every feature is open
   int features;
-  int query_stride;            // a multiple of 4: all of them are computed
+  int query_stride;  // a multiple of 4: all of them are computed
   int sample_stride;
   int sample_count;
 };
@@ -25,7 +25,7 @@ struct LeafBlock {
   const double* coordinates;  // [feature][stride]
   const double* period;       // null where every feature is open
   int features;
-  int stride;                 // a multiple of 4
+  int stride;  // a multiple of 4
 };
 
 struct LeafView {
@@ -41,7 +41,8 @@ struct KernelScale {
 };
 
 struct PairKernels {
-  // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by h²).
+  // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
+  // h²).
   void (*add_terms[kernel_count])(const LeafPair&, const KernelScale&, double* sums);
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);

@@ -9,7 +9,7 @@ namespace quickshift {
 using Index = std::int64_t;
 
 struct Points {
-  const double* wide = nullptr;    // exactly one of the two is set
+  const double* wide = nullptr;  // exactly one of the two is set
   const float* narrow = nullptr;
   Index rows = 0;
   int features = 0;

@@ -33,15 +33,16 @@ Keyed* partition_items(Keyed* begin, Keyed* end, const GoesFirst& goes_first) {
 
 // A key of about the wanted rank, a little beyond it towards the middle, so that the next part is
 // small and still holds the rank.
-inline double pivot_key(const Keyed* begin, const Keyed* middle, const Keyed* end) {
-  constexpr Index sample_size = 63;
+template <Index sample_size>
+double pivot_key(const Keyed* begin, const Keyed* middle, const Keyed* end) {
   double sample[sample_size];
   const Index count = end - begin;
   for (Index i = 0; i < sample_size; ++i) {
     sample[i] = begin[(2 * i + 1) * count / (2 * sample_size)].key;
   }
   const Index wanted = (middle - begin) * sample_size / count;
-  const Index margin = wanted < sample_size / 3 ? 3 : wanted > 2 * sample_size / 3 ? -3 : 0;
+  constexpr Index step = sample_size / 12;
+  const Index margin = wanted < sample_size / 3 ? step : wanted > 2 * sample_size / 3 ? -step : 0;
   const Index rank = std::clamp(wanted + margin, Index{0}, sample_size - 1);
   std::nth_element(sample, sample + rank, sample + sample_size);
   return sample[rank];
@@ -53,9 +54,10 @@ inline double pivot_key(const Keyed* begin, const Keyed* middle, const Keyed* en
 // by key first.
 template <class Less>
 void select(Keyed* begin, Keyed* middle, Keyed* end, const Less& less) {
-  constexpr Index small = 256;
+  constexpr Index small = 64;
   while (end - begin > small) {
-    const double pivot = detail::pivot_key(begin, middle, end);
+    const double pivot = end - begin > 4096 ? detail::pivot_key<63>(begin, middle, end)
+                                            : detail::pivot_key<15>(begin, middle, end);
     Keyed* const lower = detail::partition_items(begin, end, [=](double x) { return x < pivot; });
     if (middle < lower) {
       end = lower;

@@ -78,7 +78,7 @@ def assert_same_bits(a, b):
 def test_number_of_threads_does_not_change_a_bit(kernel, rtol, n, decimals):
     X = blobs(n).round(decimals)
     weights = np.random.default_rng(1).exponential(size=len(X))
-    settings = {"bandwidth": 0.2, "kernel": kernel, "rtol": rtol}
+    settings = {"bandwidth": 0.1, "kernel": kernel, "rtol": rtol}
     single = QuickShift(**settings, n_jobs=1).fit(X, sample_weight=weights)
     queries = blobs(5000, seed=2)
     for n_jobs in (2, 3, 8):

@@ -123,8 +123,11 @@ class QuickShift(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> Self:  # numpydoc ignore=PR01
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002 (scikit-learn's signature)
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Find the density, the parents, the modes and the clusters.
 
         Parameters
@@ -214,7 +217,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
             The clusters.
         """
         check_is_fitted(self)
-        return self._complete(stages.cut(self._graph, tau))
+        return self._complete(stages.cut(self._graph, tau, n_jobs=self.n_jobs))
 
     def labels_for(self, n_clusters: int, by: str = "tau") -> NDArray[np.int64]:
         """Label the samples with a given number of clusters; the estimator stays as it is.
@@ -233,7 +236,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_choice(by, "by", ("tau",))
-        return self._complete(stages.cut_into(self._graph, n_clusters))
+        return self._complete(stages.cut_into(self._graph, n_clusters, n_jobs=self.n_jobs))
 
     def to_linkage(self) -> NDArray[np.float64]:
         """All cuts as a SciPy linkage matrix.
@@ -262,7 +265,9 @@ class QuickShift(ClusterMixin, BaseEstimator):
         graph = networkx.DiGraph()
         density, labels = self.density_.tolist(), self.labels_.tolist()
         present = np.flatnonzero(~np.isnan(self.parent_distance_))
-        graph.add_nodes_from((i, {"density": density[i], "label": labels[i]}) for i in present.tolist())
+        graph.add_nodes_from(
+            (i, {"density": density[i], "label": labels[i]}) for i in present.tolist()
+        )
         kept = present[~np.isin(present, self.mode_indices_)]
         parent, distance = self.parent_[kept].tolist(), self.parent_distance_[kept].tolist()
         graph.add_weighted_edges_from(
@@ -297,7 +302,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
 
     def _cut(self) -> stages.Forest:
         if self.n_clusters is not None:
-            return stages.cut_into(self._graph, self.n_clusters)
+            return stages.cut_into(self._graph, self.n_clusters, n_jobs=self.n_jobs)
         tau = self.tau
         if isinstance(tau, str):
             tau = stages.choose_tau(
@@ -306,7 +311,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
                 kernel=self.kernel,
                 n_jobs=self.n_jobs,
             )
-        return stages.cut(self._graph, tau)
+        return stages.cut(self._graph, tau, n_jobs=self.n_jobs)
 
     def _store(self, points: NDArray[Any], forest: stages.Forest) -> None:
         self.bandwidth_ = self._estimate.bandwidth

@@ -44,7 +44,8 @@ def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
     array = np.asarray(X)
     if np.iscomplexobj(array):
         raise ValueError(
-            f"{name} is complex, expected real numbers. Stack {name}.real and {name}.imag as columns."
+            f"{name} is complex, expected real numbers. Stack {name}.real and {name}.imag as "
+            f"columns."
         )
     if array.dtype != np.float32:
         try:

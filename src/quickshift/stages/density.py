@@ -63,26 +63,32 @@ class Estimate:
         return max(1, min(SIGNIFICANT_BITS, math.floor(-math.log2(4 * self.rtol))))
 
     def sums(self) -> Floats:
-        """Sums of profiles at the samples, each including itself; NaN at rows of weight zero."""
-        return self._sums(self.samples.tree)[0]
+        """Sum profiles at the samples, each including itself; NaN at rows of weight zero."""
+        return _core.kernel_sums(
+            self.samples.tree,
+            self.kernel.code,
+            self.bandwidth,
+            self.rtol,
+            threads=self.n_threads,
+        )
 
     def sums_at(self, queries: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Sums of profiles at other points: values, and logarithms of their scales."""
-        return self._sums(self.samples.tree.query_tree(queries, self.n_threads))
+        """Sum profiles at other points: values, and logarithms of their scales."""
+        return self._sums_at(self.samples.tree.query_tree(queries, self.n_threads))
+
+    def sums_left_out(self) -> tuple[Floats, Floats]:
+        """Sum profiles at the samples, leaving out each one's own location; as `sums_at`."""
+        return self._sums_at(self.samples.tree, leave_out=True)
 
     def log_density_at(self, queries: NDArray[Any]) -> Floats:
         """Log density at other points."""
         return self.log_density(*self.sums_at(queries))
 
     def heights_at(self, queries: NDArray[Any]) -> Floats:
-        """Sums of profiles at other points, comparable with those of `sums`."""
+        """Sum profiles at other points, comparable with those of `sums`."""
         values, log_scales = self.sums_at(queries)
         heights: Floats = values * np.exp(log_scales)
         return heights
-
-    def sums_left_out(self) -> tuple[Floats, Floats]:
-        """Sums at the samples without each one's own location: values and logarithms of scales."""
-        return self._sums(self.samples.tree, leave_out=True)
 
     def density(self, sums: Floats) -> Floats:
         """Normalise sums; in high dimension the result may overflow or underflow."""
@@ -98,15 +104,15 @@ class Estimate:
             result: Floats = np.log(sums) + (log_scales + self.log_constant)
         return result
 
-    def _sums(self, queries: _core.Tree, leave_out: bool = False) -> tuple[Floats, Floats]:
-        return _core.kernel_sums(
+    def _sums_at(self, queries: _core.Tree, leave_out: bool = False) -> tuple[Floats, Floats]:
+        return _core.kernel_sums_at(
             queries,
             self.samples.tree,
             self.kernel.code,
             self.bandwidth,
             self.rtol,
-            leave_out=leave_out,
-            threads=self.n_threads,
+            leave_out,
+            self.n_threads,
         )
 
 
@@ -121,10 +127,22 @@ def fit_estimate(
     """Check the parameters of an estimate over prepared samples."""
     chosen = get_kernel(kernel)
     h = check_bandwidth(bandwidth, chosen, samples.period)
+    _check_range(h, samples)
     tolerance = check_real(rtol, "rtol", "a relative error from 0 to below 1")
     if not 0 <= tolerance < 1:
         raise ValueError(f"rtol is {rtol!r}, expected a relative error from 0 to below 1.")
     return Estimate(samples, chosen, h, tolerance, resolve_threads(n_jobs))
+
+
+def _check_range(bandwidth: float, samples: Samples) -> None:
+    """Refuse bandwidths whose square would underflow beside the largest coordinate."""
+    least = math.ldexp(1.0, max(samples.tree.exponent - 400, -1022))
+    if bandwidth < least:
+        raise ValueError(
+            f"bandwidth is {bandwidth!r}, expected at least {least!r}: beside the largest "
+            f"coordinate, squares of distances would vanish. Use a larger bandwidth, or rescale "
+            f"the features."
+        )
 
 
 def estimate_density(

@@ -33,7 +33,7 @@ class Forest:
     tau: float
 
 
-def cut(graph: ParentGraph, tau: float) -> Forest:
+def cut(graph: ParentGraph, tau: float, *, n_jobs: int | None = None) -> Forest:
     """Keep the edges no longer than tau.
 
     Parameters
@@ -42,6 +42,8 @@ def cut(graph: ParentGraph, tau: float) -> Forest:
         From `climb`.
     tau : float
         Longest edge kept; infinity keeps all.
+    n_jobs : int, optional
+        Threads; None for all cores.
 
     Returns
     -------
@@ -53,10 +55,10 @@ def cut(graph: ParentGraph, tau: float) -> Forest:
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    return _forest(graph, graph.distance, check_tau(tau))
+    return _forest(graph, graph.distance, check_tau(tau), n_jobs)
 
 
-def cut_into(graph: ParentGraph, n_clusters: int) -> Forest:
+def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) -> Forest:
     """Remove the longest edges until there are ``n_clusters`` trees.
 
     Between edges of the same length the one below the higher sample goes first.
@@ -67,6 +69,8 @@ def cut_into(graph: ParentGraph, n_clusters: int) -> Forest:
         From `climb`.
     n_clusters : int
         Number of trees wanted.
+    n_jobs : int, optional
+        Threads; None for all cores.
 
     Returns
     -------
@@ -97,11 +101,13 @@ def cut_into(graph: ParentGraph, n_clusters: int) -> Forest:
     distance[equal[: wanted - longer.size]] = np.inf
     kept = distance[present]
     tau = float(np.max(kept, where=np.isfinite(kept), initial=0.0))
-    return _forest(graph, distance, tau)
+    return _forest(graph, distance, tau, n_jobs)
 
 
-def _forest(graph: ParentGraph, distance: NDArray[np.float64], tau: float) -> Forest:
-    root = _core.find_roots(graph.parent, distance, tau, resolve_threads(None))
+def _forest(
+    graph: ParentGraph, distance: NDArray[np.float64], tau: float, n_jobs: int | None
+) -> Forest:
+    root = _core.find_roots(graph.parent, distance, tau, resolve_threads(n_jobs))
     is_root = (root == np.arange(root.size)) & ~np.isnan(distance)
     roots = graph.highest_first(np.flatnonzero(is_root))
     number = np.full(root.size, -1, dtype=np.int64)

@@ -62,7 +62,8 @@ def choose_bandwidth(
     """
     check_choice(rule, "bandwidth", RULES)
     chosen = get_kernel(kernel)
-    scale = spread(*samples.tree.locations(), samples.period)
+    points, weights = samples.tree.locations()
+    scale = spread(points, weights, samples.period)
     h = rule_bandwidth(
         "paper" if rule == "cv" else rule,
         spread=scale,
@@ -83,7 +84,7 @@ _SEARCH = (1 / 32, 4.0)
 
 
 def _most_likely(start: Estimate) -> float:
-    """Maximise the leave-one-out likelihood over log h: a coarse grid, then Brent around its best."""
+    """Maximise the leave-one-out likelihood over log h: a grid, then Brent around its best."""
     from scipy.optimize import minimize_scalar
 
     limit = period_limit(start.kernel, start.samples.period)
@@ -96,7 +97,10 @@ def _most_likely(start: Estimate) -> float:
         return high  # some location is alone even in the widest compact support
     bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
     found = minimize_scalar(
-        lambda x: _loss(start, math.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-3}
+        lambda x: _loss(start, math.exp(x)),
+        bounds=bounds,
+        method="bounded",
+        options={"xatol": 1e-3},
     )
     refined = found.fun < losses[best]
     return math.exp(float(found.x) if refined else float(grid[best]))

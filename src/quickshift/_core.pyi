@@ -1,0 +1,173 @@
+"""
+The native core of quickshift. Arguments are checked in Python; see quickshift.stages.
+"""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+class Tree:
+    """Distinct weighted locations in a balanced k-d tree."""
+
+    def __init__(
+        self,
+        points: Annotated[
+            NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None = None,
+        period: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None = None,
+        threads: int = 1,
+    ) -> None: ...
+    def __getstate__(self) -> tuple: ...
+    def __setstate__(self, arg: tuple, /) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def exponent(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def locations(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    ]:
+        """
+        Coordinates and weights of the locations, in an order free of the rows' order.
+        """
+
+    def first_rows(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    ]:
+        """First row and weight of each location, in that order."""
+
+    def coordinates(
+        self,
+        rows: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
+        """Coordinates of the given rows, periodic ones wrapped."""
+
+    def query_tree(
+        self,
+        queries: Annotated[
+            NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        threads: int = 1,
+    ) -> Tree:
+        """A tree over queries to these samples."""
+
+def kernel_sums(
+    tree: Tree,
+    kernel: int,
+    bandwidth: float,
+    rtol: float,
+    use_moments: bool = True,
+    threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """Unnormalised kernel sums at the samples, each including itself."""
+
+def kernel_sums_at(
+    queries: Tree,
+    samples: Tree,
+    kernel: int,
+    bandwidth: float,
+    rtol: float,
+    leave_out: bool = False,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Unnormalised kernel sums at queries: values, and the logarithms of their scales.
+    """
+
+def nearest_distances(
+    tree: Tree, threads: int = 1
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """
+    Distance of every location to the nearest other one, in the order of `locations`.
+    """
+
+def nearest_higher(
+    tree: Tree,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    strict: bool,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """Parent row and distance of every row."""
+
+def sort_by_height(
+    tree: Tree,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    rows: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+    """The given rows, highest first."""
+
+def assign(
+    tree: Tree,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    strict: bool,
+    tau: float,
+    queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    query_density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+    """Row of the sample whose label each query takes."""
+
+def find_roots(
+    parent: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    distance: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    tau: float,
+    threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+    """Row that each row reaches over edges no longer than tau."""
+
+def linkage(
+    parent: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    distance: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    children: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
+    """
+    SciPy linkage of the edges above the given children, which are in rising distance.
+    """

@@ -1,0 +1,90 @@
+"""Importing the package is light; names are loaded when they are first used."""
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+
+import pytest
+
+import quickshift
+
+HEAVY = (
+    "sklearn",
+    "scipy",
+    "matplotlib",
+    "pandas",
+    "networkx",
+    "polars",
+    "pyarrow",
+    "joblib",
+    "dask",
+)
+
+
+def modules_after(code):
+    """Run code in a fresh interpreter and return the names of the modules it has loaded."""
+    code = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_import_loads_nothing_heavy():
+    assert not modules_after("import quickshift; dir(quickshift)") & set(HEAVY)
+
+
+def test_import_does_not_load_the_native_core():
+    assert "quickshift._core" not in modules_after("import quickshift")
+
+
+@pytest.mark.parametrize("name", ["stages", "reference", "kernels", "bandwidth", "datasets"])
+def test_layers_below_the_estimators_do_without_scikit_learn(name):
+    loaded = modules_after(f"import quickshift; quickshift.{name}")
+    assert f"quickshift.{name}" in loaded
+    assert not loaded & {"sklearn", "matplotlib", "pandas", "networkx"}
+
+
+def test_estimator_loads_scikit_learn_and_nothing_heavy_beside_it():
+    code = "quickshift.QuickShift().fit([[0.0], [1.0]]).predict([[0.5]])"
+    without = modules_after("import sklearn.utils.validation")
+    loaded = modules_after(f"import quickshift; {code}")
+    assert {"sklearn", "quickshift._core"} <= loaded
+    assert not (loaded - without) & {*HEAVY, "networkx"}
+
+
+def test_from_import_and_star_import_work():
+    loaded = modules_after("from quickshift import QuickShift, stages\nfrom quickshift import *")
+    assert "quickshift.estimators" in loaded
+
+
+def test_dir_lists_the_public_names():
+    assert set(quickshift.__all__) | {"__version__"} <= set(dir(quickshift))
+    assert dir(quickshift) == sorted(dir(quickshift))
+
+
+@pytest.mark.parametrize("name", quickshift.__all__)
+def test_public_names_are_the_same_object_every_time(name):
+    assert getattr(quickshift, name) is getattr(quickshift, name)
+
+
+@pytest.mark.parametrize("name", ["MeanShift", "quick_shift", "_private", "__wrapped__"])
+def test_unknown_name_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match=f"module 'quickshift' has no attribute '{name}'"):
+        getattr(quickshift, name)
+    assert not hasattr(quickshift, name)
+
+
+def test_unknown_name_cannot_be_imported():
+    with pytest.raises(ImportError, match="cannot import name 'MeanShift' from 'quickshift'"):
+        from quickshift import MeanShift  # noqa: F401
+
+
+def test_version_is_that_of_the_distribution():
+    assert quickshift.__version__ == importlib.metadata.version("quickshift")

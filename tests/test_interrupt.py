@@ -1,0 +1,145 @@
+"""Ctrl-C stops a computation in the middle of the native code and leaves the estimator as it was.
+
+The computations would take many minutes. The process that runs them ends by itself: a watchdog
+inside it kills it, so a signal that is not heard is a failure, not a hang.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+PRELUDE = """
+    import faulthandler
+    import signal
+
+    import numpy as np
+    from quickshift import QuickShift, stages
+
+    X = np.random.default_rng(0).normal(size=(400_000, 2))
+
+    class Stop(Exception):
+        pass
+
+    def stop(number, frame):
+        raise Stop
+
+    def snapshot(model):
+        return {name: id(value) for name, value in vars(model).items()}
+
+    def attempt(name, compute, seconds, expected=KeyboardInterrupt):
+        faulthandler.dump_traceback_later(seconds, exit=True)
+        print("ready", name, flush=True)
+        try:
+            compute()
+        except expected:
+            print("heard", name, flush=True)
+        faulthandler.cancel_dump_traceback_later()
+
+    def attempt_method(name, model, method="fit", expected=KeyboardInterrupt):
+        before = snapshot(model)
+        attempt(name, lambda: [getattr(model, method)(X) for _ in range(1000)], 60, expected)
+        if snapshot(model) == before:
+            print("unchanged", name, flush=True)
+"""
+ESTIMATORS = """
+    slow = dict(bandwidth=1.0, tau=1.0, rtol=0.0)
+    attempt_method("fit with one thread", QuickShift(**slow, n_jobs=1))
+    attempt_method("fit with two threads", QuickShift(**slow, n_jobs=2))
+    attempt_method("refit", QuickShift(**slow).fit(X[:200]))
+    attempt_method("cross-validation", QuickShift(bandwidth="cv", rtol=0.0))
+    model = QuickShift(**slow).fit(X[:20_000])
+    attempt_method("predict", model, "predict")
+    attempt_method("score_samples", model, "score_samples")
+    signal.signal(signal.SIGINT, stop)
+    attempt_method("own handler", QuickShift(**slow), expected=Stop)
+    if QuickShift(bandwidth=1.0, tau=1.0).fit(X[:200]).labels_.size == 200:
+        print("unchanged fit afterwards")
+"""
+STAGES = """
+    samples = stages.prepare(np.concatenate([X, X + 0.5, X + 0.25, X + 0.125]))
+    attempt("density", lambda: stages.estimate_density(samples, 1.0, rtol=0.0), 20)
+"""
+UNCAUGHT = """
+    faulthandler.dump_traceback_later(60, exit=True)
+    print("ready", flush=True)
+    QuickShift(bandwidth=1.0, rtol=0.0).fit(X)
+"""
+
+
+def interrupt(code):
+    """Run code in a process of its own and send it SIGINT half a second after each "ready".
+
+    Returns what it said, its exit code and its errors.
+    """
+    said = []
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(PRELUDE) + textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            for line in process.stdout:
+                said.append(line.strip())
+                if line.startswith("ready"):
+                    time.sleep(0.5)
+                    os.kill(process.pid, signal.SIGINT)
+            errors = process.stderr.read()
+            process.wait(timeout=60)
+        finally:
+            if process.poll() is None:
+                process.kill()
+    return said, process.returncode, errors
+
+
+@pytest.fixture(scope="module")
+def said():
+    lines, code, errors = interrupt(ESTIMATORS)
+    assert code == 0, errors
+    return lines
+
+
+@pytest.mark.parametrize("name", ["fit with one thread", "fit with two threads", "refit"])
+def test_interrupted_fit_leaves_the_estimator_as_it_was(said, name):
+    assert f"heard {name}" in said
+    assert f"unchanged {name}" in said
+
+
+def test_cross_validation_can_be_interrupted(said):
+    assert "heard cross-validation" in said
+    assert "unchanged cross-validation" in said
+
+
+@pytest.mark.parametrize("name", ["predict", "score_samples"])
+def test_prediction_can_be_interrupted(said, name):
+    assert f"heard {name}" in said
+    assert f"unchanged {name}" in said
+
+
+def test_exception_of_any_signal_handler_comes_through(said):
+    assert "heard own handler" in said
+    assert "unchanged own handler" in said
+
+
+def test_fits_work_after_an_interrupt(said):
+    assert said[-1] == "unchanged fit afterwards"
+
+
+def test_interrupt_is_heard_however_many_points_there_are():
+    lines, code, errors = interrupt(STAGES)
+    assert code == 0, errors
+    assert lines == ["ready density", "heard density"]
+
+
+def test_uncaught_interrupt_ends_the_process():
+    lines, code, errors = interrupt(UNCAUGHT)
+    assert lines == ["ready"]
+    assert code == -signal.SIGINT
+    assert errors.rstrip().endswith("KeyboardInterrupt")
