@@ -4,8 +4,6 @@ A peer is imported only when it is asked for; one that is not installed is left 
 reason. ``largest`` is the number of points that it finishes in about a minute on two cores.
 """
 
-# ruff: noqa: PLC0415 (a peer that is not asked for is not imported)
-
 from __future__ import annotations
 
 import os

@@ -32,30 +32,43 @@ inline Bounds open_gap(double a_low, double a_high, double b_low, double b_high)
           std::max(a_high - b_low, b_high - a_low)};
 }
 
-// Both features at once: most of the time in the plane goes here.
-inline Bounds between_boxes_in_plane(const double* a, const double* b) {
+// Open boxes, two features at once; the squares are added in the order of the features.
+inline Bounds between_open_boxes(const double* a, const double* b, int features) {
   typedef double Two __attribute__((vector_size(16)));
-  Two a_low, a_high, b_low, b_high;
-  __builtin_memcpy(&a_low, a, 16);
-  __builtin_memcpy(&a_high, a + 2, 16);
-  __builtin_memcpy(&b_low, b, 16);
-  __builtin_memcpy(&b_high, b + 2, 16);
-  const Two before = a_low - b_high;
-  const Two after = b_low - a_high;
-  const Two least = before > after ? before : after;
-  const Two most = before < after ? before : after;
-  const Two gap = least > 0.0 ? least : Two{};
-  return {gap[0] * gap[0] + gap[1] * gap[1], most[0] * most[0] + most[1] * most[1]};
+  const auto load = [](const double* from) {
+    Two value;
+    __builtin_memcpy(&value, from, sizeof value);
+    return value;
+  };
+  Bounds squares{0.0, 0.0};
+  int k = 0;
+  for (; k + 2 <= features; k += 2) {
+    const Two before = load(a + k) - load(b + features + k);
+    const Two after = load(b + k) - load(a + features + k);
+    const Two larger = before > after ? before : after;
+    const Two smaller = before < after ? before : after;
+    const Two gap = larger > 0.0 ? larger : Two{};
+    const Two least = gap * gap;
+    const Two most = smaller * smaller;
+    squares.least = squares.least + least[0] + least[1];
+    squares.most = squares.most + most[0] + most[1];
+  }
+  if (k < features) {
+    const Bounds gap = open_gap(a[k], a[features + k], b[k], b[features + k]);
+    squares.least += gap.least * gap.least;
+    squares.most += gap.most * gap.most;
+  }
+  return squares;
 }
 
 // Between the points of two boxes, given as [low, high][feature]. period: null where all are open.
 inline Bounds between_boxes(const double* a, const double* b, int features, const double* period) {
+  if (!period) return between_open_boxes(a, b, features);
   Bounds squares{0.0, 0.0};
-  if (features == 2 && !period) return between_boxes_in_plane(a, b);
   for (int k = 0; k < features; ++k) {
-    const bool open = !period || std::isinf(period[k]);
-    const Bounds gap = open ? open_gap(a[k], a[features + k], b[k], b[features + k])
-                            : periodic_gap(a[k], a[features + k], b[k], b[features + k], period[k]);
+    const Bounds gap = std::isinf(period[k])
+                           ? open_gap(a[k], a[features + k], b[k], b[features + k])
+                           : periodic_gap(a[k], a[features + k], b[k], b[features + k], period[k]);
     squares.least += gap.least * gap.least;
     squares.most += gap.most * gap.most;
   }

@@ -14,51 +14,60 @@ namespace {
 constexpr Index leaf_capacity = 16;
 constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
 
-// The strict order of locations along an axis: by its coordinate, then by those after it.
-struct AlongAxis {
-  const double* points;
-  int features;
-  int axis;
+// What is moved while locations are put in order: with few features the coordinates themselves, so
+// that every pass reads memory in order.
+template <int features>
+struct Carried {
+  static constexpr int fixed_features = features;
+  double x[features];
+  Index location;
 
-  bool operator()(const Keyed& a, const Keyed& b) const {
-    if (a.key != b.key) return a.key < b.key;
-    const double* x = points + a.at * features;
-    const double* y = points + b.at * features;
-    for (int i = 1; i < features; ++i) {
-      const int k = (axis + i) % features;
-      if (x[k] != y[k]) return x[k] < y[k];
-    }
-    return false;
+  Carried(const double* points, int, Index at) : location(at) {
+    std::copy_n(points + at * features, features, x);
+  }
+  double coordinate(const double*, int, int k) const { return x[k]; }
+};
+
+// With more features only their number, and the coordinates stay where they are.
+struct Referred {
+  static constexpr int fixed_features = 0;
+  Index location;
+
+  Referred(const double*, int, Index at) : location(at) {}
+  double coordinate(const double* points, int features, int k) const {
+    return points[location * features + k];
   }
 };
 
-// Orders the locations by splitting ranges of (key, location) pairs. The points themselves move
-// once, below the top levels, so that the many small splits find their points close together.
+template <class Item>
 class Builder {
  public:
-  Builder(Tree& tree, std::vector<double>&& points)
-      : tree_(tree),
-        features_(tree.features),
-        points_(std::move(points)),
-        keys_(static_cast<std::size_t>(tree.locations)) {}
+  Builder(Tree& tree, const std::vector<double>& points)
+      : tree_(tree), features_(tree.features), points_(points.data()) {
+    items_.reserve(static_cast<std::size_t>(tree.locations));
+    for (Index i = 0; i < tree.locations; ++i) items_.emplace_back(points_, features_, i);
+  }
 
   // Returns the location of each slot, -1 in unused slots.
   std::vector<Index> run(const Execution& execution) {
     const auto count = static_cast<double>(tree_.locations);
     const int top = std::min(top_levels, tree_.levels);
-    for (Index i = 0; i < tree_.locations; ++i) keys_[i].at = i;
     for (int level = 0; level < top; ++level) {
       const Index first = Index{1} << level;
-      run_tasks(execution, first, 20.0 * count,
-                [&] { return [&](Index task) { split(first + task, level, points_.data()); }; });
+      run_tasks(execution, first, 10.0 * count,
+                [&] { return [&](Index task) { split(first + task, level); }; });
     }
     location_of_slot_.assign(static_cast<std::size_t>(tree_.slots()), -1);
-    run_tasks(execution, Index{1} << top, 20.0 * count * (tree_.levels - top + 1),
+    run_tasks(execution, Index{1} << top, 10.0 * count * (tree_.levels - top + 1),
               [&] { return [&](Index task) { build_subtree((Index{1} << top) + task, top); }; });
     return std::move(location_of_slot_);
   }
 
  private:
+  double coordinate(const Item& item, int k) const {
+    return item.coordinate(points_, features_, k);
+  }
+
   std::pair<Index, Index> range(Index node, int level) const {
     const int below = tree_.levels - level;
     const Index leaf = (node << below) - tree_.leaves();
@@ -66,95 +75,105 @@ class Builder {
   }
 
   void build_subtree(Index root, int level) {
-    const auto [begin, end] = range(root, level);
-    std::vector<double> points(static_cast<std::size_t>((end - begin) * features_));
-    std::vector<Index> location(static_cast<std::size_t>(end - begin));
-    for (Index i = begin; i < end; ++i) {
-      location[i - begin] = keys_[i].at;
-      const double* from = &points_[keys_[i].at * features_];
-      for (int k = 0; k < features_; ++k) points[(i - begin) * features_ + k] = from[k];
-      keys_[i].at = i - begin;
-    }
     Index first = root;
     Index last = root;
     for (; level < tree_.levels; ++level) {
-      for (Index node = first; node <= last; ++node) split(node, level, points.data());
+      for (Index node = first; node <= last; ++node) split(node, level);
       first *= 2;
       last = last * 2 + 1;
     }
-    for (Index node = first; node <= last; ++node) finish_leaf(node, points.data(), location);
+    for (Index node = first; node <= last; ++node) finish_leaf(node);
   }
 
-  // Few features are kept in registers during one pass over the points, more take a pass each.
-  template <int count>
-  void bound_features(Index node, const double* points, Index begin, Index end, int first) {
-    double* low = tree_.boxes.data() + node * 2 * features_ + first;
-    double least[count];
-    double most[count];
-    std::copy_n(points + keys_[begin].at * features_ + first, count, least);
-    std::copy_n(least, count, most);
-    for (Index i = begin; i < end; ++i) {
-      const double* x = points + keys_[i].at * features_ + first;
-      for (int k = 0; k < count; ++k) {
-        least[k] = std::min(least[k], x[k]);
-        most[k] = std::max(most[k], x[k]);
+  // The bounding box of a node, kept in registers where the number of features is known.
+  void bound(Index node, Index begin, Index end) {
+    constexpr int at_once = Item::fixed_features ? Item::fixed_features : 1;
+    double* low = tree_.boxes.data() + node * 2 * features_;
+    for (int first = 0; first < features_; first += at_once) {
+      double least[at_once];
+      double most[at_once];
+      for (int k = 0; k < at_once; ++k) least[k] = most[k] = coordinate(items_[begin], first + k);
+      for (Index i = begin; i < end; ++i) {
+        for (int k = 0; k < at_once; ++k) {
+          const double x = coordinate(items_[i], first + k);
+          least[k] = std::min(least[k], x);
+          most[k] = std::max(most[k], x);
+        }
       }
+      std::copy_n(least, at_once, low + first);
+      std::copy_n(most, at_once, low + features_ + first);
     }
-    std::copy_n(least, count, low);
-    std::copy_n(most, count, low + features_);
   }
 
-  void bound(Index node, const double* points, Index begin, Index end) {
-    int k = 0;
-    for (; k + 4 <= features_; k += 4) bound_features<4>(node, points, begin, end, k);
-    if (features_ - k == 3) bound_features<3>(node, points, begin, end, k);
-    if (features_ - k == 2) bound_features<2>(node, points, begin, end, k);
-    if (features_ - k == 1) bound_features<1>(node, points, begin, end, k);
-  }
-
-  // Bounds the node and keys its locations by the coordinate of its widest side.
-  AlongAxis prepare(Index node, const double* points, Index begin, Index end) {
-    bound(node, points, begin, end);
+  int widest_side(Index node) const {
     const double* low = tree_.low(node);
     const double* high = tree_.high(node);
     int axis = 0;
     for (int k = 1; k < features_; ++k) {
       if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
     }
-    for (Index i = begin; i < end; ++i) keys_[i].key = points[keys_[i].at * features_ + axis];
-    return {points, features_, axis};
+    return axis;
   }
 
-  void split(Index node, int level, const double* points) {
+  // The strict order of locations along an axis: by its coordinate, then by those after it.
+  auto order_along(int axis) const {
+    return [this, axis](const Item& a, const Item& b) {
+      for (int i = 0; i < features_; ++i) {
+        const int k = axis + i < features_ ? axis + i : axis + i - features_;
+        const double x = coordinate(a, k);
+        const double y = coordinate(b, k);
+        if (x != y) return x < y;
+      }
+      return false;
+    };
+  }
+
+  void split(Index node, int level) {
     const auto [begin, end] = range(node, level);
     const Index middle = range(2 * node, level + 1).second;
-    const AlongAxis less = prepare(node, points, begin, end);
-    select(keys_.data() + begin, keys_.data() + middle, keys_.data() + end, less);
+    bound(node, begin, end);
+    const int axis = widest_side(node);
+    Item* const items = items_.data();
+    select(
+        items + begin, items + middle, items + end,
+        [this, axis](const Item& item) { return coordinate(item, axis); }, order_along(axis));
   }
 
   // Leaves are sorted: the order of summation must not depend on the order of rows.
-  void finish_leaf(Index node, const double* points, const std::vector<Index>& location) {
+  void finish_leaf(Index node) {
     const auto [begin, end] = range(node, tree_.levels);
-    const AlongAxis less = prepare(node, points, begin, end);
-    std::sort(keys_.begin() + begin, keys_.begin() + end, less);
+    bound(node, begin, end);
+    std::sort(items_.begin() + begin, items_.begin() + end, order_along(widest_side(node)));
     const Index leaf = tree_.leaf_of(node);
     double* block = tree_.coordinates.data() + leaf * features_ * tree_.stride;
     for (int slot = 0; slot < tree_.stride; ++slot) {
       const bool used = slot < end - begin;
-      const Index at = keys_[begin + (used ? slot : 0)].at;
-      for (int k = 0; k < features_; ++k) {
-        block[k * tree_.stride + slot] = points[at * features_ + k];
-      }
-      if (used) location_of_slot_[leaf * tree_.stride + slot] = location[at];
+      const Item& item = items_[begin + (used ? slot : 0)];
+      for (int k = 0; k < features_; ++k) block[k * tree_.stride + slot] = coordinate(item, k);
+      if (used) location_of_slot_[leaf * tree_.stride + slot] = item.location;
     }
   }
 
   Tree& tree_;
   int features_;
-  std::vector<double> points_;
-  std::vector<Keyed> keys_;
+  const double* points_;
+  std::vector<Item> items_;
   std::vector<Index> location_of_slot_;
 };
+
+std::vector<Index> order_locations(Tree& tree, const std::vector<double>& points,
+                                   const Execution& execution) {
+  switch (tree.features) {
+    case 1:
+      return Builder<Carried<1>>(tree, points).run(execution);
+    case 2:
+      return Builder<Carried<2>>(tree, points).run(execution);
+    case 3:
+      return Builder<Carried<3>>(tree, points).run(execution);
+    default:
+      return Builder<Referred>(tree, points).run(execution);
+  }
+}
 
 void shape(Tree& tree) {
   while ((tree.locations - 1) >> tree.levels >= leaf_capacity) ++tree.levels;
@@ -208,8 +227,7 @@ Tree build(const Points& points, const double* weights, const double* period, in
   Locations locations = distinct_locations(points, weights, period, exponent, execution);
   tree.locations = static_cast<Index>(locations.first_row.size());
   shape(tree);
-  Builder builder(tree, std::move(locations.coordinates));
-  enter_rows(tree, locations, builder.run(execution), execution);
+  enter_rows(tree, locations, order_locations(tree, locations.coordinates, execution), execution);
   return tree;
 }
 

@@ -35,8 +35,9 @@ constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }
 
-// The largest s with fl(sqrt(s)) <= radius: turns a bound on the distance into one on its square.
+// The largest s with fl(sqrt(s)) <= radius, which is not negative: turns a bound on the distance into one on its square.
 inline double largest_square_within(double radius) {
+  if (!(radius > 0.0)) return 0.0;
   double s = radius * radius;
   while (std::sqrt(s) > radius) s = std::nextafter(s, 0.0);
   for (double up = std::nextafter(s, std::numeric_limits<double>::infinity());

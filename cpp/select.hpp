@@ -1,4 +1,4 @@
-// Selection by rank over keyed items, without branches that depend on the data.
+// Selection by rank, without branches that depend on the data.
 //
 // A mispredicted branch costs more than moving an item, so the partition moves every item and
 // advances its cursor by the outcome of the comparison. Equal keys are told apart by the caller's
@@ -11,34 +11,29 @@
 
 namespace quickshift {
 
-struct Keyed {
-  double key;
-  Index at;
-};
-
 namespace detail {
 
 // Moves the items for which `goes_first` holds to the front; returns the end of them.
-template <class GoesFirst>
-Keyed* partition_items(Keyed* begin, Keyed* end, const GoesFirst& goes_first) {
-  Keyed* front = begin;
-  for (Keyed* item = begin; item != end; ++item) {
-    const Keyed moved = *item;
+template <class Item, class GoesFirst>
+Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
+  Item* front = begin;
+  for (Item* item = begin; item != end; ++item) {
+    const Item moved = *item;
     *item = *front;
     *front = moved;
-    front += goes_first(moved.key);
+    front += goes_first(moved);
   }
   return front;
 }
 
 // A key of about the wanted rank, a little beyond it towards the middle, so that the next part is
 // small and still holds the rank.
-template <Index sample_size>
-double pivot_key(const Keyed* begin, const Keyed* middle, const Keyed* end) {
+template <Index sample_size, class Item, class Key>
+double pivot_key(const Item* begin, const Item* middle, const Item* end, const Key& key) {
   double sample[sample_size];
   const Index count = end - begin;
   for (Index i = 0; i < sample_size; ++i) {
-    sample[i] = begin[(2 * i + 1) * count / (2 * sample_size)].key;
+    sample[i] = key(begin[(2 * i + 1) * count / (2 * sample_size)]);
   }
   const Index wanted = (middle - begin) * sample_size / count;
   constexpr Index step = sample_size / 12;
@@ -52,19 +47,21 @@ double pivot_key(const Keyed* begin, const Keyed* middle, const Keyed* end) {
 
 // Like std::nth_element: what is before `middle` comes before what is after it. `less` must order
 // by key first.
-template <class Less>
-void select(Keyed* begin, Keyed* middle, Keyed* end, const Less& less) {
+template <class Item, class Key, class Less>
+void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
   constexpr Index small = 64;
   while (end - begin > small) {
-    const double pivot = end - begin > 4096 ? detail::pivot_key<63>(begin, middle, end)
-                                            : detail::pivot_key<15>(begin, middle, end);
-    Keyed* const lower = detail::partition_items(begin, end, [=](double x) { return x < pivot; });
+    const double pivot = end - begin > 4096 ? detail::pivot_key<63>(begin, middle, end, key)
+                                            : detail::pivot_key<15>(begin, middle, end, key);
+    Item* const lower =
+        detail::partition_items(begin, end, [&](const Item& item) { return key(item) < pivot; });
     if (middle < lower) {
       end = lower;
       continue;
     }
-    Keyed* const upper = detail::partition_items(lower, end, [=](double x) { return x <= pivot; });
-    if (middle < upper) {
+    Item* const upper =
+        detail::partition_items(lower, end, [&](const Item& item) { return key(item) <= pivot; });
+    if (middle < upper) {  // among equal keys
       begin = lower;
       end = upper;
       break;

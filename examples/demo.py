@@ -5,7 +5,6 @@
 The picture is the paper's Figure 1: on the left the moves of all points to their nearest higher
 neighbour, on the right the clusters that are left when moves longer than tau are cut.
 """
-# ruff: noqa: T201 (a demo prints)
 
 import argparse
 import time

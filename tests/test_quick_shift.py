@@ -419,6 +419,55 @@ def test_prediction_is_that_of_the_reference(X, kernel, settings, weighting):
     )
 
 
+def random_case(rng):
+    """Draw data, parameters and queries of every kind, ties and extremes more often than not."""
+    n, d = int(rng.integers(1, 150)), int(rng.integers(1, 5))
+    X = [
+        rng.normal(size=(n, d)),
+        rng.normal(size=(n, d)).round(1),
+        rng.integers(0, 6, size=(n, d)) * 0.1,
+        rng.normal(size=(n, d)) * 10.0 ** rng.integers(-5, 6, size=(n, 1)),
+    ][rng.integers(4)]
+    X = X * 10.0 ** rng.integers(-3, 4) + rng.choice([0.0, 0.0, 1e5])
+    weights = [None, rng.integers(0, 4, n) + np.eye(n)[0], 10.0 ** rng.uniform(-8, 8, n)][
+        rng.integers(3)
+    ]
+    size = np.ptp(X) or 1.0
+    period = np.where(rng.random(d) < 0.7, size * rng.uniform(0.5, 2.0, d), np.inf)
+    period = period if rng.random() < 0.3 else None
+    widest = np.inf if period is None else period.min() / 8
+    bandwidth = float(min(size * 10.0 ** rng.uniform(-3, 0.5), widest))
+    tau = float(size * 10.0 ** rng.uniform(-2.5, 0.5))
+    settings = {
+        "kernel": str(rng.choice(KERNELS)),
+        "ties": str(rng.choice(["total", "strict"])),
+        "rtol": float(rng.choice([0.0, 1e-9])),
+    }
+    among = rng.uniform(X.min() - size, X.max() + size, size=(20, d))
+    halfway = 0.5 * (rng.choice(X, 20) + rng.choice(X, 20))
+    queries = np.concatenate([among, halfway, rng.choice(X, 10)])
+    return X, weights, period, (bandwidth, tau), settings, queries
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_cases_are_those_of_the_reference(seed):
+    X, weights, period, (h, tau), settings, queries = random_case(np.random.default_rng(seed))
+    metric = "euclidean" if period is None else "periodic"
+    model = QuickShift(h, tau, metric=metric, period=period, **settings)
+    model.fit(X, sample_weight=weights)
+    common = {"sample_weight": weights, "period": period}
+    expected = reference.quick_shift(X, h, tau, **common, **settings)
+    np.testing.assert_array_equal(model.parent_, expected.parent)
+    np.testing.assert_array_equal(model.parent_distance_, expected.parent_distance)
+    np.testing.assert_array_equal(model.labels_, expected.labels)
+    np.testing.assert_array_equal(model.mode_indices_, expected.roots)
+    predicted = reference.predict(X, queries, h, tau, **common, **settings)
+    np.testing.assert_array_equal(model.predict(queries), predicted)
+    kernel = settings["kernel"]
+    scores = reference.log_kernel_density(X, h, queries=queries, kernel=kernel, **common)
+    np.testing.assert_allclose(model.score_samples(queries), scores, rtol=1e-9, atol=1.1e-9)
+
+
 @pytest.mark.parametrize("X", [DATA["blobs"], DATA["lattice"]], ids=["blobs", "lattice"])
 def test_prediction_with_strict_ties_is_that_of_the_reference(X):
     queries = queries_for(X)

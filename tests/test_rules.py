@@ -224,8 +224,9 @@ def test_cross_validation_maximises_the_likelihood_of_left_out_locations(
     if math.isinf(best):  # some location is alone even in the widest support
         assert h == pytest.approx(searched(case, kernel)[-1], rel=1e-12)
     else:
-        # The likelihood of a compact kernel has kinks or jumps, so its maximum is found roughly.
-        slack = 1e-6 if kernel in INFINITE else 1e-2
+        # The likelihood of a compact kernel has kinks where a sample enters the support, that of
+        # the uniform one has jumps, at every distance there is: its maximum is found roughly.
+        slack = 1e-6 if kernel in INFINITE else 0.15 if kernel == "uniform" else 0.01
         assert left_out_likelihood(case, kernel, h) >= best - slack
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_density",
+    "check_n_features",
     "check_period",
     "check_points",
     "check_real",
@@ -69,6 +70,15 @@ def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
             f"finite numbers. Drop those rows or impute them."
         )
     return np.ascontiguousarray(array)
+
+
+def check_n_features(points: NDArray[Any], n_features: int, name: str) -> None:
+    """Raise if queries do not have the columns of the samples."""
+    if points.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {points.shape[1]} features, expected {n_features} as in the samples. Pass "
+            f"the same columns in the same order."
+        )
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:

@@ -2,14 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.kernels import Kernel, get_kernel
-from quickshift.stages.checks import check_bandwidth, check_points, check_real
+from quickshift.stages.checks import (
+    check_bandwidth,
+    check_n_features,
+    check_points,
+    check_real,
+)
 from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
 
@@ -72,19 +76,21 @@ class Estimate:
             threads=self.n_threads,
         )
 
-    def sums_at(self, queries: NDArray[Any]) -> tuple[Floats, Floats]:
+    def sums_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
         """Sum profiles at other points: values, and logarithms of their scales."""
-        return self._sums_at(self.samples.tree.query_tree(queries, self.n_threads))
+        points = check_points(queries, "queries")
+        check_n_features(points, self.samples.n_features, "queries")
+        return self._sums_at(self.samples.tree.query_tree(points, self.n_threads))
 
     def sums_left_out(self) -> tuple[Floats, Floats]:
         """Sum profiles at the samples, leaving out each one's own location; as `sums_at`."""
         return self._sums_at(self.samples.tree, leave_out=True)
 
-    def log_density_at(self, queries: NDArray[Any]) -> Floats:
+    def log_density_at(self, queries: ArrayLike) -> Floats:
         """Log density at other points."""
         return self.log_density(*self.sums_at(queries))
 
-    def heights_at(self, queries: NDArray[Any]) -> Floats:
+    def heights_at(self, queries: ArrayLike) -> Floats:
         """Sum profiles at other points, comparable with those of `sums`."""
         values, log_scales = self.sums_at(queries)
         heights: Floats = values * np.exp(log_scales)

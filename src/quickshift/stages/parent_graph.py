@@ -1,13 +1,18 @@
 """Parents: every sample's nearest higher sample (Algorithm 1 before the cut at tau)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
-from quickshift.stages.checks import check_choice, check_density
+from quickshift.stages.checks import (
+    check_choice,
+    check_density,
+    check_n_features,
+    check_points,
+    check_tau,
+)
 from quickshift.stages.density import SIGNIFICANT_BITS
 from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
@@ -46,7 +51,8 @@ class ParentGraph:
 
     def highest_first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sort rows by falling height."""
-        return _core.sort_by_height(self.samples.tree, self.density, self.significant_bits, rows)
+        tree, bits = self.samples.tree, self.significant_bits
+        return _core.sort_by_height(tree, self.density, bits, rows).view(np.int64)
 
 
 def climb(
@@ -95,13 +101,14 @@ def climb(
     parent, distance = _core.nearest_higher(
         samples.tree, heights, significant_bits, strict, resolve_threads(n_jobs)
     )
-    return ParentGraph(parent, distance, samples, heights, ties, significant_bits)
+    # The core's integers are C's long long: the same numbers, but NumPy would name them apart.
+    return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, significant_bits)
 
 
 def assign(
     graph: ParentGraph,
-    queries: NDArray[Any],
-    density: NDArray[np.float64],
+    queries: ArrayLike,
+    density: ArrayLike,
     *,
     tau: float,
     n_jobs: int | None = None,
@@ -112,9 +119,9 @@ def assign(
     ----------
     graph : ParentGraph
         From `climb`.
-    queries : ndarray of shape (n_queries, n_features)
+    queries : array-like of shape (n_queries, n_features)
         The new points.
-    density : ndarray of shape (n_queries,)
+    density : array-like of shape (n_queries,)
         How high each stands, in the units of ``graph.density``.
     tau : float
         Longest move.
@@ -134,13 +141,16 @@ def assign(
     >>> assign(graph, np.array([[1.8]]), np.array([2.5]), tau=2.0)
     array([2])
     """
-    return _core.assign(
+    points = check_points(queries, "queries")
+    check_n_features(points, graph.samples.n_features, "queries")
+    rows = _core.assign(
         graph.samples.tree,
         graph.density,
         graph.significant_bits,
         graph.ties == "strict",
-        tau,
-        queries,
-        density,
+        check_tau(tau),
+        points,
+        check_density(density, points.shape[0]),
         resolve_threads(n_jobs),
     )
+    return rows.view(np.int64)

@@ -1,0 +1,99 @@
+"""Algorithm 2, the Quick Shift cluster tree estimator."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.reference.order import climb, cut
+from quickshift.reference.settings import Settings, prepare
+from quickshift.reference.space import Floats, Indices
+
+__all__ = ["cluster_tree"]
+
+
+def cluster_tree(
+    X: ArrayLike,
+    bandwidth: float | None = None,
+    tau: float = np.inf,
+    *,
+    levels: ArrayLike,
+    kernel: str = "gaussian",
+    sample_weight: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    ties: str = "total",
+    rtol: float = 1e-9,
+    density: ArrayLike | None = None,
+    significant_bits: int | None = None,
+) -> Indices:
+    """Run Algorithm 2 at given levels.
+
+    Parameters
+    ----------
+    X, bandwidth, tau, kernel, sample_weight, period, ties, rtol, density, significant_bits
+        As in `quick_shift`.
+    levels : (m,) array
+        The paper's λ. They are compared with the unrounded density.
+
+    Returns
+    -------
+    (m, n) int array
+        Component number of each point at each level, -1 outside the level set (density <= level,
+        or weight zero). Component 0 of a level holds the highest point of that level, 1 the
+        highest of what is left, and so on.
+
+    Examples
+    --------
+    Two hills meet at the middle point once the level is below its density.
+
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0]]
+    >>> cluster_tree(X, tau=1.5, density=[3, 5, 1, 4, 2], levels=[0.5, 1, 4.5])
+    array([[ 0,  0,  0,  0,  0],
+           [ 0,  0, -1,  1,  1],
+           [-1,  0, -1, -1, -1]])
+    """
+    settings = Settings(
+        X, bandwidth, tau, kernel, sample_weight, period, ties, rtol, density, significant_bits
+    )
+    run = prepare(settings)
+    thresholds = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if thresholds.ndim != 1 or np.isnan(thresholds).any():
+        raise ValueError(f"levels must be a list of numbers, got {levels!r}")
+    ordered = run.ordered
+    graph = cut(*climb(ordered), run.tau)  # line 2, by place in the order
+    distance = np.sqrt(ordered.space.distances_sq(ordered.points, ordered.points))
+    components = np.full((len(thresholds), len(run.density)), -1, dtype=np.int64)
+    for row, level in zip(components, thresholds, strict=True):  # line 3
+        vertices = np.flatnonzero(run.density[ordered.rows] > level)
+        linked = _link(_components(vertices.tolist(), graph), distance, run.tau)
+        for number, members in enumerate(linked):
+            row[ordered.rows[members]] = number
+    return components
+
+
+def _components(vertices: list[int], graph: Indices) -> list[list[int]]:
+    """Return the connected components of G(λ), found by climbing from each vertex.
+
+    The climb stays inside G(λ): a parent is higher in the order, which is rounded, and may still
+    be at or below the level, which is not.
+    """
+    inside = set(vertices)
+    members: dict[int, list[int]] = {}
+    for i in vertices:
+        top = i
+        while (up := int(graph[top])) != top and up in inside:
+            top = up
+        members.setdefault(top, []).append(i)
+    return list(members.values())
+
+
+def _link(sets: list[list[int]], distance: Floats, delta: float) -> list[list[int]]:
+    """Unite sets nearer than delta until no two of them are; keeps the order of first sets."""
+    pending, linked = list(sets), []
+    while pending:
+        union, size = pending.pop(0), 0
+        while len(union) > size:
+            size = len(union)
+            near = [bool(distance[np.ix_(union, s)].min() < delta) for s in pending]
+            union = union + [i for s, joins in zip(pending, near, strict=True) if joins for i in s]
+            pending = [s for s, joins in zip(pending, near, strict=True) if not joins]
+        linked.append(union)
+    return linked

@@ -1,0 +1,125 @@
+"""Who is higher, and what follows: the nearest higher point, the graph G, its trees, assignment.
+
+Points of positive weight stand here from the highest to the lowest, and go by their place there.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from quickshift.reference.density import Kde
+from quickshift.reference.kernels import INFINITE
+from quickshift.reference.samples import Samples
+from quickshift.reference.space import Floats, Indices, Space
+
+__all__ = [
+    "Ordered",
+    "assign",
+    "checked_bits",
+    "climb",
+    "cut",
+    "put_in_order",
+    "rounded",
+    "trees",
+]
+
+
+def checked_bits(significant_bits: int | None, rtol: float, kde: Kde | None) -> int:
+    """Return how many bits of a density count: the caller's wish, or the rule of the package."""
+    if not 0 <= rtol < 1:
+        raise ValueError(f"rtol must lie in [0, 1), got {rtol!r}")
+    bits = 36
+    if kde is not None and kde.kernel in INFINITE and rtol > 0:
+        bits = max(1, min(36, math.floor(-math.log2(4 * rtol))))
+    if significant_bits is not None:
+        bits = significant_bits
+    if not 1 <= bits <= 53:
+        raise ValueError(f"significant_bits must lie in 1..53, got {significant_bits!r}")
+    return bits
+
+
+def rounded(sums: Floats, bits: int) -> Floats:
+    """Round half to even at `bits` significant bits, on the IEEE pattern."""
+    shift = 53 - bits
+    if shift == 0:
+        return sums
+    u = sums.view(np.uint64)
+    odd = (u >> np.uint64(shift)) & np.uint64(1)
+    u = u + (np.uint64((1 << (shift - 1)) - 1) + odd)
+    return (u & ~np.uint64((1 << shift) - 1)).view(np.float64)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Points of positive weight, the highest first."""
+
+    rows: Indices  # (m,), where they are in X
+    points: Floats  # (m, d)
+    heights: Floats  # (m,), rounded densities
+    space: Space
+    strict: bool  # equal heights are not above each other
+
+    def higher(self, place: int) -> Indices:
+        """Return the places above a place, from the highest."""
+        if self.strict:
+            return np.flatnonzero(self.heights > self.heights[place])
+        return np.arange(place)
+
+
+def put_in_order(samples: Samples, heights: Floats, *, strict: bool) -> Ordered:
+    """Sort by height, then the lexicographically larger point, then the smaller index."""
+    kept = samples.kept
+    points = samples.points[kept]
+    order = np.lexsort((kept, *-points.T[::-1], -heights[kept]))  # the last key counts first
+    rows = kept[order]
+    return Ordered(rows, points[order], heights[rows], samples.space, strict)
+
+
+def climb(ordered: Ordered) -> tuple[Indices, Floats]:
+    """Return each point's parent, itself without a higher point, and the scaled distance to it."""
+    distances_sq = ordered.space.distances_sq(ordered.points, ordered.points)
+    parent = np.arange(len(ordered.rows))  # Algorithm 1, line 2: no edges
+    parent_sq = np.full(len(parent), np.inf)
+    for i in range(len(parent)):  # line 3
+        higher = ordered.higher(i)
+        if higher.size > 0:  # line 4 without its bound by tau, which is left to the cut
+            # Line 5. The candidates fall in the order, so the first minimum is the highest.
+            parent[i] = higher[np.argmin(distances_sq[i, higher])]
+            parent_sq[i] = distances_sq[i, parent[i]]
+    return parent, np.sqrt(parent_sq)
+
+
+def cut(parent: Indices, distance: Floats, tau: float) -> Indices:
+    """Return G, the bound of line 4 applied: the parent within tau, or the point itself."""
+    return np.where(distance <= tau, parent, np.arange(len(parent)))
+
+
+def trees(graph: Indices) -> tuple[Indices, Indices]:
+    """Return the number of each point's tree in G, and the roots, which fall in the order."""
+    roots = graph == np.arange(len(graph))
+    top = graph
+    while (top != graph[top]).any():
+        top = graph[top]
+    return (np.cumsum(roots) - 1)[top], np.flatnonzero(roots)
+
+
+def assign(
+    ordered: Ordered, labels: Indices, tau: float, queries: Floats, heights: Floats
+) -> Indices:
+    """Label (m, d) queries of given rounded densities, by the rule that `predict` states."""
+    distances_sq = ordered.space.distances_sq(queries, ordered.points)
+    found = np.empty(len(queries), dtype=np.int64)
+    for i, query in enumerate(queries):
+        allowed = (ordered.points == query).all(axis=1)
+        if not allowed.any():
+            allowed = ordered.heights > heights[i]
+            if not ordered.strict:
+                larger = [point > query.tolist() for point in ordered.points.tolist()]
+                allowed |= (ordered.heights == heights[i]) & larger
+            allowed &= np.sqrt(distances_sq[i]) <= tau
+        if not allowed.any():
+            allowed[:] = True
+        choice = np.flatnonzero(allowed)  # falls in the order: the first minimum is the highest
+        found[i] = labels[choice[np.argmin(distances_sq[i, choice])]]
+    return found

@@ -1,0 +1,76 @@
+"""What the caller gave, checked once: points, weights, periods, columns of numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.reference.space import Floats, Indices, Space, space_around, wrapped
+
+__all__ = ["Samples", "checked_bandwidth", "checked_column", "checked_samples"]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The rows of X, those of weight zero included."""
+
+    points: Floats  # (n, d), wrapped
+    weights: Floats  # (n,)
+    period: Floats  # (d,), inf for an open feature
+
+    @property
+    def kept(self) -> Indices:
+        """Rows of positive weight."""
+        return np.flatnonzero(self.weights > 0)
+
+    @property
+    def space(self) -> Space:
+        """The scale that suits the rows of positive weight."""
+        return space_around(self.points[self.kept], self.period)
+
+    def checked_queries(self, queries: ArrayLike, name: str) -> Floats:
+        """Return points of the same space; shape (m, d)."""
+        points, d = _checked_points(queries, name), self.points.shape[1]
+        if points.shape[1] != d:
+            raise ValueError(f"{name} must have {d} features, got {points.shape[1]}")
+        return wrapped(points, self.period)
+
+
+def checked_samples(
+    X: ArrayLike, sample_weight: ArrayLike | None, period: ArrayLike | None
+) -> Samples:
+    """Check what every function is given; no weights are ones, and no period is inf."""
+    points = _checked_points(X, "X")
+    n, d = points.shape
+    lengths = np.full(d, np.inf) if period is None else np.asarray(period, dtype=np.float64)
+    if lengths.shape != (d,) or not (lengths > 0).all():
+        raise ValueError(f"period must hold {d} positive lengths (inf: open), got {period!r}")
+    given = np.ones(n) if sample_weight is None else sample_weight
+    weights = checked_column(given, n, "sample_weight", low=0.0)
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not 0 < total < np.inf:
+        raise ValueError(f"sample_weight must have a positive, finite sum, got {total}")
+    return Samples(wrapped(points, lengths), weights, lengths)
+
+
+def checked_column(values: ArrayLike | None, n: int, name: str, low: float = -np.inf) -> Floats:
+    """Return n finite numbers >= low, without -0.0."""
+    column = np.asarray(values, dtype=np.float64) + 0.0
+    if column.shape != (n,) or not np.isfinite(column).all() or (column < low).any():
+        raise ValueError(f"{name} must hold {n} finite numbers >= {low}, got {values!r}")
+    return column
+
+
+def checked_bandwidth(bandwidth: float | None) -> float:
+    """Return h, or one of (h_x, h_y)."""
+    if bandwidth is None or not 0 < bandwidth < np.inf:
+        raise ValueError(f"bandwidth must be a positive number, got {bandwidth!r}")
+    return float(bandwidth)
+
+
+def _checked_points(X: ArrayLike, name: str) -> Floats:
+    points = np.asarray(X, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+    if points.ndim != 2 or points.size == 0 or not np.isfinite(points).all():
+        raise ValueError(f"{name} must be finite and of shape (n, d), got shape {points.shape}")
+    return points
