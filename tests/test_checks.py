@@ -120,12 +120,6 @@ def test_integers_beyond_the_floats_are_refused() -> None:
         check_points([[10**400]])
 
 
-@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]"])
-def test_dates_are_refused(dtype: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"X has dtype .*expected numbers"):
-        check_points(np.array([[1]]).astype(dtype))
-
-
 def test_complex_points_are_told_how_to_become_real() -> None:
     with pytest.raises(ValueError, match=r"X is complex, expected real.*X\.real and X\.imag"):
         check_points([[1j]])

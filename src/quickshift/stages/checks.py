@@ -37,25 +37,34 @@ def refuse_masked(X: Any, name: str = "X") -> None:
         )
 
 
-def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
-    """Return points as a C-ordered float64 or float32 array with at least one row and column."""
-    refuse_masked(X, name)
-    if hasattr(X, "toarray"):
+def _numbers(values: Any, name: str, shape: str) -> NDArray[Any]:
+    """Return real numbers as a float64 array, or as float32 if they are that."""
+    refuse_masked(values, name)
+    if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
-    array = np.asarray(X)
-    if np.iscomplexobj(array):
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "mM":
+            raise TypeError("dates: choose a unit and divide by it")
+        if array.dtype != np.float32 and array.dtype.kind != "c":
+            array = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        message = (
+            f"{name} has entries that are not numbers ({error}), expected real numbers of shape "
+            f"{shape}. Convert or drop them."
+        )
+        raise ValueError(message) from error
+    if array.dtype.kind == "c":
         raise ValueError(
             f"{name} is complex, expected real numbers. Stack {name}.real and {name}.imag as "
             f"columns."
         )
-    if array.dtype != np.float32:
-        try:
-            array = np.asarray(array, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} has dtype {array.dtype}, expected numbers. Encode or drop what is not one "
-                f"({error})."
-            ) from error
+    return array
+
+
+def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
+    """Return points as a C-ordered float64 or float32 array with at least one row and column."""
+    array = _numbers(X, name, "(n_samples, n_features)")
     if array.ndim != 2:
         raise ValueError(
             f"{name} has shape {array.shape}, expected (n_samples, n_features). "
@@ -85,8 +94,9 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
     """Return frequencies as a float64 array, or None where all are one."""
     if weights is None:
         return None
-    refuse_masked(weights, "sample_weight")
-    array = np.ascontiguousarray(weights, dtype=np.float64)
+    array = np.ascontiguousarray(
+        _numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64
+    )
     if array.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight a row."
@@ -98,6 +108,12 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
         )
     if not array.any():
         raise ValueError("sample_weight is all zero, expected at least one positive weight.")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            "sample_weight has an infinite sum, expected frequencies. Divide them by a constant."
+        )
     return array
 
 
@@ -160,13 +176,13 @@ def check_tau(tau: Any) -> float:
     return length
 
 
-def check_count(value: Any, name: str, most: int) -> int:
+def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
     """Return a whole number from 1 to ``most``."""
     expected = f"a whole number from 1 to {most}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} is {value!r}, expected {expected}.")
     if not 1 <= value <= most:
-        raise ValueError(f"{name} is {value!r}, expected {expected}, the number of samples.")
+        raise ValueError(f"{name} is {value!r}, expected {expected}, {what}.")
     return int(value)
 
 
@@ -180,7 +196,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 def check_density(density: ArrayLike, n_samples: int) -> Floats:
     """Return one finite density a sample."""
-    array = np.ascontiguousarray(density, dtype=np.float64)
+    array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value a sample."

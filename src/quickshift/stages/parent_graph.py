@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from quickshift import _core
 from quickshift.stages.checks import (
     check_choice,
+    check_count,
     check_density,
     check_n_features,
     check_points,
@@ -96,13 +97,14 @@ def climb(
     array([ 1.,  2., inf])
     """
     strict = check_choice(ties, "ties", TIES) == "strict"
+    bits = check_count(significant_bits, "significant_bits", 53, "the bits of a double")
     samples = prepare(X, period=period, n_jobs=n_jobs)
     heights = check_density(density, samples.n_samples)
     parent, distance = _core.nearest_higher(
-        samples.tree, heights, significant_bits, strict, resolve_threads(n_jobs)
+        samples.tree, heights, bits, strict, resolve_threads(n_jobs)
     )
     # The core's integers are C's long long: the same numbers, but NumPy would name them apart.
-    return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, significant_bits)
+    return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, bits)
 
 
 def assign(
