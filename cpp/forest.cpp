@@ -36,7 +36,14 @@ bool find_roots(const Index* parent, const double* distance, Index rows, double 
       if (moved) changed = true;
     });
   }
-  return true;
+  // Doubled steps can stand still on a cycle: what they end in must be a root.
+  run_ranges(execution, rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Index end_of_path = root[row];
+      if (parent[end_of_path] != end_of_path && distance[end_of_path] <= tau) valid = false;
+    }
+  });
+  return valid;
 }
 
 void write_linkage(const Index* parent, const double* distance, Index rows, const Index* children,

@@ -304,5 +304,7 @@ def test_parameters_are_positive_and_finite_for_any_data(case: Case, kernel: str
 
 @pytest.mark.parametrize("rule", ["scot", "", None, 3.0, ["auto"]])
 def test_unknown_rules_are_repeated_with_the_known_ones(rule: object) -> None:
-    with pytest.raises(ValueError, match=r"bandwidth is .*, expected one of 'auto', 'paper'"):
+    with pytest.raises(
+        ValueError, match=r"bandwidth is .*, expected a positive number or one of 'auto'"
+    ):
         choose_bandwidth(prepare([[0.0], [1.0]]), rule)

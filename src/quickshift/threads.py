@@ -8,6 +8,8 @@ from pathlib import Path
 
 __all__ = ["resolve_threads"]
 
+_MOST = 1024  # more would only wait for each other
+
 
 def resolve_threads(n_jobs: int | None) -> int:
     """Turn ``n_jobs`` into a number of threads.
@@ -41,7 +43,7 @@ def resolve_threads(n_jobs: int | None) -> int:
         ) from None
     if count == 0:
         raise ValueError("n_jobs must not be 0. Use None for all cores or 1 for a single thread.")
-    return count if count > 0 else max(1, _available_cores() + 1 + count)
+    return min(count, _MOST) if count > 0 else max(1, _available_cores() + 1 + count)
 
 
 def _available_cores() -> int:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from quickshift.stages.checks import check_choice, check_period, refuse_masked
+from quickshift.stages.checks import check_choice, check_period, refuse_lossy
 
 __all__ = ["all_or_nothing", "checked_period", "validated"]
 
@@ -30,7 +30,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
     """Points as float64 or float32 in C order, column names and number checked or remembered."""
-    refuse_masked(X)
+    refuse_lossy(X)
     points: NDArray[Any] = validate_data(
         estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C"
     )

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
+from quickshift.bandwidth import RULES
 from quickshift.estimators.base import all_or_nothing, checked_period, validated
 from quickshift.stages.checks import check_choice, check_count, check_tau
 
@@ -277,7 +278,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
 
     def _check_cut(self, n_samples: int) -> None:
         if isinstance(self.tau, str):
-            check_choice(self.tau, "tau", ("auto",))
+            check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
         else:
             check_tau(self.tau)
         if self.n_clusters is None:
@@ -297,6 +298,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
         }
         bandwidth = self.bandwidth
         if isinstance(bandwidth, str):
+            check_choice(bandwidth, "bandwidth", RULES, "a positive number or ")
             bandwidth = stages.choose_bandwidth(samples, bandwidth, **settings)
         return stages.fit_estimate(samples, bandwidth, **settings)
 

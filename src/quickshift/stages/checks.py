@@ -21,31 +21,34 @@ __all__ = [
     "check_real",
     "check_tau",
     "check_weights",
-    "refuse_masked",
+    "refuse_lossy",
 ]
 
 Floats = NDArray[np.float64]
 
 
-def refuse_masked(X: Any, name: str = "X") -> None:
-    """Raise if an array has masked entries: NumPy would hand them over as data."""
+def refuse_lossy(X: Any, name: str = "X") -> None:
+    """Raise where NumPy would silently turn something else into numbers."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
             f"{name} has {masked} masked entries, expected none. Drop those rows or fill them "
             f"first, for example with {name}.filled(value)."
         )
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"{name} has dates or durations ({X.dtype}), expected numbers. Choose a unit and "
+            f"divide by it, for example {name} / numpy.timedelta64(1, 's')."
+        )
 
 
 def _numbers(values: Any, name: str, shape: str) -> NDArray[Any]:
     """Return real numbers as a float64 array, or as float32 if they are that."""
-    refuse_masked(values, name)
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
+    refuse_lossy(values, name)
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "mM":
-            raise TypeError("dates: choose a unit and divide by it")
         if array.dtype != np.float32 and array.dtype.kind != "c":
             array = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -150,7 +153,8 @@ def check_real(value: Any, name: str, expected: str) -> float:
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
     """Return a positive, finite bandwidth that fits into the periods."""
-    h = check_real(bandwidth, "bandwidth", "a positive number")
+    expected = "a positive number (estimators also take a rule such as 'auto')"
+    h = check_real(bandwidth, "bandwidth", expected)
     if not 0 < h < math.inf:
         raise ValueError(
             f"bandwidth is {h!r}, expected a positive, finite number: the scale h that divides "
@@ -168,7 +172,7 @@ def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> fl
 
 def check_tau(tau: Any) -> float:
     """Return a length that is not negative; infinity keeps every edge."""
-    length = check_real(tau, "tau", "a length of at least 0")
+    length = check_real(tau, "tau", "a length of at least 0 (estimators also take 'auto')")
     if length < 0:
         raise ValueError(
             f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
@@ -186,11 +190,11 @@ def check_count(value: Any, name: str, most: int, what: str = "the number of sam
     return int(value)
 
 
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
     """Return a string that is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} is {value!r}, expected one of {known}.")
+        raise ValueError(f"{name} is {value!r}, expected {otherwise}one of {known}.")
     return value
 
 

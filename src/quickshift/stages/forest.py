@@ -138,10 +138,16 @@ def linkage(graph: ParentGraph) -> NDArray[np.float64]:
     array([[0., 1., 1., 2.],
            [2., 3., 2., 3.]])
     """
+    _core.find_roots(graph.parent, graph.distance, np.inf)  # raises where there is no forest
     present = np.flatnonzero(~np.isnan(graph.distance))
     position = np.full(graph.parent.size, -1, dtype=np.int64)
     position[present] = np.arange(present.size)
     parent = position[graph.parent[present]]
+    if (parent < 0).any():
+        raise ValueError(
+            "parent must name rows of positive weight: those of weight zero are outside the forest. "
+            "Use `climb`."
+        )
     distance = graph.distance[present]
     tops = np.flatnonzero(parent == np.arange(parent.size))
     parent[tops[1:]] = tops[0]  # unconnected trees hang on the first, at their infinite distance

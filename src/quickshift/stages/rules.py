@@ -1,9 +1,9 @@
 """Rules that choose the bandwidth and tau from the data."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
 from quickshift.bandwidth import (
@@ -74,55 +74,69 @@ def choose_bandwidth(
     h = min(h, period_limit(chosen, samples.period))
     if rule == "cv" and scale > 0:
         start = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-        h = _most_likely(start)
+        return _most_likely(start)
     return h
 
 
 # The search covers bandwidths from 1/32 to 4 times the paper's: beyond that the leave-one-out
 # likelihood rewards repeated values or says that the data have no structure at all.
 _SEARCH = (1 / 32, 4.0)
+_GRID = 33
+_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def _most_likely(start: Estimate) -> float:
-    """Maximise the leave-one-out likelihood over log h: a grid, then Brent around its best."""
-    from scipy.optimize import minimize_scalar
+    """Maximise the leave-one-out likelihood over factors of a bandwidth.
 
-    limit = period_limit(start.kernel, start.samples.period)
-    low = start.bandwidth * _SEARCH[0]
-    high = min(start.bandwidth * _SEARCH[1], limit)
-    grid = np.linspace(math.log(low), math.log(high), 13)
-    losses = [_loss(start, math.exp(x)) for x in grid]
+    A grid finds the hill, because there may be several, and golden sections its top.
+    """
+    least, most = _searched_factors(start)
+    if least >= most:
+        return start.bandwidth * most  # some location is alone even in the widest support
+    grid = np.linspace(math.log(least), math.log(most), _GRID)
+    losses = [_loss(start, x) for x in grid]
     best = int(np.argmin(losses))
-    if not math.isfinite(losses[best]):
-        return high  # some location is alone even in the widest compact support
-    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-    found = minimize_scalar(
-        lambda x: _loss(start, math.exp(x)),
-        bounds=bounds,
-        method="bounded",
-        options={"xatol": 1e-3},
+    refined, loss = _golden_section(
+        start, float(grid[max(best - 1, 0)]), float(grid[min(best + 1, _GRID - 1)])
     )
-    refined = found.fun < losses[best]
-    return math.exp(float(found.x) if refined else float(grid[best]))
+    return start.bandwidth * math.exp(refined if loss < losses[best] else grid[best])
 
 
-def _loss(start: Estimate, bandwidth: float) -> float:
-    """Minus the mean log density of each location, estimated from the others."""
-    estimate = Estimate(start.samples, start.kernel, bandwidth, start.rtol, start.n_threads)
-    log_density, weight = _left_out(estimate)
-    if not np.isfinite(log_density).all():
-        return math.inf
-    return -float(np.average(log_density, weights=weight))
+def _searched_factors(start: Estimate) -> tuple[float, float]:
+    """Bound the search, for compact kernels so that every location has another in its support."""
+    least, most = _SEARCH
+    most = min(most, period_limit(start.kernel, start.samples.period) / start.bandwidth)
+    if not start.kernel.infinite:
+        nearest = _core.nearest_distances(start.samples.tree, start.n_threads)
+        least = max(least, float(nearest.max()) / start.kernel.support / start.bandwidth)
+    return least * (1 + 1e-9), most
 
 
-def _left_out(estimate: Estimate) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log density and weight of the locations, in their canonical order."""
-    values, scales = estimate.sums_left_out()
-    rows, weight = estimate.samples.tree.first_rows()
-    total = estimate.samples.total_weight
-    others = np.maximum(total - weight, np.finfo(float).tiny)
-    log_density = estimate.log_density(values[rows], scales[rows]) + np.log(total / others)
-    return log_density, weight
+def _golden_section(start: Estimate, low: float, high: float) -> tuple[float, float]:
+    """Minimise the loss between two log factors to a relative width of a thousandth."""
+    inner = [high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)]
+    losses = [_loss(start, x) for x in inner]
+    while high - low > 1e-3:
+        if losses[0] <= losses[1]:
+            high, inner[1], losses[1] = inner[1], inner[0], losses[0]
+            inner[0] = high - _GOLDEN * (high - low)
+            losses[0] = _loss(start, inner[0])
+        else:
+            low, inner[0], losses[0] = inner[0], inner[1], losses[1]
+            inner[1] = low + _GOLDEN * (high - low)
+            losses[1] = _loss(start, inner[1])
+    best = int(losses[1] < losses[0])
+    return inner[best], losses[best]
+
+
+def _loss(start: Estimate, log_factor: float) -> float:
+    """Minus the mean log density of each location from the others, but for a constant."""
+    h = start.bandwidth * math.exp(log_factor)
+    values, log_scales = replace(start, bandwidth=h).sums_left_out()
+    rows, weights = start.samples.tree.first_rows()
+    with np.errstate(divide="ignore"):
+        log_sums = np.log(values[rows]) + log_scales[rows]
+    return start.samples.n_features * log_factor - float(np.average(log_sums, weights=weights))
 
 
 def choose_tau(
