@@ -90,10 +90,12 @@ struct Interrupted {};
 template <class Compute>
 auto without_gil(int threads, const Compute& compute) {
   require(threads >= 1, "threads must be at least 1");
-  const Execution execution{threads, [] {
-                              const nb::gil_scoped_acquire gil;
-                              if (PyErr_CheckSignals() != 0) throw Interrupted{};
-                            }};
+  Execution execution;
+  execution.threads = threads;
+  execution.tick = [] {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw Interrupted{};
+  };
   try {
     const nb::gil_scoped_release release;
     return compute(execution);

@@ -17,14 +17,15 @@ struct Bounds {
 };
 
 // Range of |a - b| on a circle, a and b in the intervals. Safe by a margin of rounding, because
-// images are formed here in another order than in a distance.
+// images are formed here in another order than in a distance. `most` is at least half a period
+// where the nearest image changes within the intervals, even if no two points are that far apart.
 inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_high,
                            double period) {
   const double half = 0.5 * ((a_high - a_low) + (b_high - b_low));
   const double between = 0.5 * ((a_low - b_low) + (a_high - b_high));
   const double middle = std::fabs(between - period * std::rint(between / period));
   const double margin = 8.0 * 0x1p-52 * period;
-  return {std::max(0.0, middle - half - margin), std::min(0.5 * period, middle + half + margin)};
+  return {std::max(0.0, middle - half - margin), middle + half + margin};
 }
 
 inline Bounds open_gap(double a_low, double a_high, double b_low, double b_high) {

@@ -24,9 +24,10 @@ inline constexpr int task_levels = 8;  // up to 256 tasks whatever the number of
 template <class Worker>
 class DualTraversal {
  public:
-  DualTraversal(const Tree& queries, const Tree& samples, Worker worker)
+  DualTraversal(const Tree& queries, const Tree& samples, const Execution& execution, Worker worker)
       : queries_(queries),
         samples_(samples),
+        execution_(execution),
         period_(samples.periods()),
         worker_(std::move(worker)),
         undecided_(static_cast<std::size_t>(queries.levels + 2)) {}
@@ -39,6 +40,7 @@ class DualTraversal {
 
  private:
   void descend(int depth, Index query) {
+    if (execution_.stop) return;
     std::vector<Index>& list = undecided_[depth + 1];
     list.clear();
     worker_.enter(depth, query);
@@ -73,6 +75,7 @@ class DualTraversal {
 
   const Tree& queries_;
   const Tree& samples_;
+  const Execution& execution_;
   const double* period_;
   Worker worker_;
   std::vector<std::vector<Index>> undecided_;  // by depth: samples that node still has to look at
@@ -85,7 +88,7 @@ void traverse(const Tree& queries, const Tree& samples, double work, const Execu
   using Worker = decltype(make_worker());
   const Index tasks = Index{1} << std::min(task_levels, queries.levels);
   run_tasks(execution, tasks, work,
-            [&] { return DualTraversal<Worker>(queries, samples, make_worker()); });
+            [&] { return DualTraversal<Worker>(queries, samples, execution, make_worker()); });
 }
 
 }  // namespace quickshift

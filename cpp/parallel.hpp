@@ -17,26 +17,26 @@
 namespace quickshift {
 
 // How a call runs: the number of threads, and a function that the calling thread polls about ten
-// times a second. `tick` may throw (a signal arrived); the workers then stop at their next task.
+// times a second. `tick` may throw (a signal arrived); the workers then stop at the next chance.
 struct Execution {
   int threads = 1;
   std::function<void()> tick = [] {};
+  mutable std::atomic<bool> stop{false};  // looked at by tasks that take long
 };
 
 namespace detail {
 
 struct Pool {
   std::atomic<std::int64_t> next{0};
-  std::atomic<bool> stop{false};
   std::mutex mutex;
   std::condition_variable changed;
   int running = 0;
   std::exception_ptr error;
 
-  void fail(std::exception_ptr reason) {
+  void fail(const Execution& execution, std::exception_ptr reason) {
     const std::lock_guard lock(mutex);
     if (!error) error = reason;
-    stop = true;
+    execution.stop = true;
   }
 };
 
@@ -47,9 +47,9 @@ inline void wait_for_workers(Pool& pool, const Execution& execution) {
   while (!pool.changed.wait_for(lock, 100ms, [&] { return pool.running == 0; })) {
     lock.unlock();
     try {
-      if (!pool.stop) execution.tick();
+      if (!execution.stop) execution.tick();
     } catch (...) {
-      pool.fail(std::current_exception());
+      pool.fail(execution, std::current_exception());
     }
     lock.lock();
   }
@@ -74,11 +74,11 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
   const auto drain = [&] {
     try {
       auto worker = make_worker();
-      for (std::int64_t task = pool.next++; task < tasks && !pool.stop; task = pool.next++) {
+      for (std::int64_t task = pool.next++; task < tasks && !execution.stop; task = pool.next++) {
         worker(task);
       }
     } catch (...) {
-      pool.fail(std::current_exception());
+      pool.fail(execution, std::current_exception());
     }
     const std::lock_guard lock(pool.mutex);
     --pool.running;

@@ -97,6 +97,12 @@ def test_periodic_samples_meet_across_the_seam() -> None:
     np.testing.assert_allclose(density * 3 * 4, [2, 2, 1], rtol=1e-15)
 
 
+def test_epanechnikov_support_may_be_a_whole_circle() -> None:
+    # A quarter of the circle apart: (1 + 1 - (0.25 / 0.5)²) · 0.75 / (2 · 0.5)
+    density = estimate_density([[0.0], [0.75]], 0.5, kernel="epanechnikov", period=[1.0])
+    np.testing.assert_allclose(density, 1.3125, rtol=1e-15)
+
+
 def test_rows_of_weight_zero_get_the_density_of_the_others() -> None:
     density = estimate_density(
         [[0.0], [0.5], [9.0]], 1.0, kernel="uniform", sample_weight=[1, 0, 1]
@@ -275,6 +281,17 @@ def test_density_far_from_the_samples_does_not_underflow(
                 found = fit(case, kernel, rtol).log_density_at(queries)
                 name = f"{case.name} rtol={rtol}"
                 assert_logs_agree(found, expected_log(case, kernel, queries), rtol, name)
+
+
+@every_infinite_kernel
+def test_the_nearest_sample_counts_however_far_it_is(kernel: str) -> None:
+    rng = np.random.default_rng(0)
+    for h in (0.8, 1.0, 1.3, *rng.uniform(0.3, 2.0, size=30)):
+        estimate = fit_estimate(prepare([[0.0]]), h, kernel=kernel)
+        t = np.outer(np.geomspace(1.0, 1e140, 60), rng.uniform(1.0, 9.0, size=5)).ravel()
+        found = estimate.log_density_at((t * h)[:, None])
+        decay = t if kernel == "exponential" else 0.5 * t * t
+        np.testing.assert_allclose(found, estimate.log_constant - decay, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [2.0**-300, 1.0, 2.0**300])

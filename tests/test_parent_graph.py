@@ -276,6 +276,19 @@ def test_shifting_by_whole_periods_changes_no_parent(case: Case, data: st.DataOb
     np.testing.assert_array_equal(turned.distance, still.distance)
 
 
+@pytest.mark.parametrize("period", [0.1, 0.3, 1.1, 7.7, 24.0, 2 * np.pi, 1e-300, 1e300])
+def test_coordinates_beside_a_whole_number_of_periods_wrap_as_in_the_reference(
+    period: float,
+) -> None:
+    whole = period * np.arange(-40, 41)
+    places = [np.nextafter(whole, -np.inf), whole, np.nextafter(whole, np.inf), whole + period / 3]
+    X = np.concatenate([*places, [-1e-20 * period]])[:, None]
+    X = X[(np.abs(X) != 5e-324).ravel()]  # which scaling by a power of two may round to zero
+    case = Case(f"seam of {period!r}", X, period / 8, None, np.array([period]))
+    assert_equals_reference(case, np.ones(case.n), tau=0.0)
+    assert_equals_reference(case, np.arange(case.n) % 7 + 1.0, tau=period / 3)
+
+
 # Invariance
 
 

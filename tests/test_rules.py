@@ -195,7 +195,7 @@ def searched(case: Case, kernel: str) -> Floats:
     """Lay a dense grid over the range in which "cv" promises to look."""
     paper = formula("paper", case, kernel)
     high = min(4 * paper, period_limit(get_kernel(kernel), case.period))
-    return np.geomspace(paper / 32, high, 400)
+    return np.geomspace(paper / 32, high, 120)
 
 
 CROSS_VALIDATED = [
@@ -304,7 +304,5 @@ def test_parameters_are_positive_and_finite_for_any_data(case: Case, kernel: str
 
 @pytest.mark.parametrize("rule", ["scot", "", None, 3.0, ["auto"]])
 def test_unknown_rules_are_repeated_with_the_known_ones(rule: object) -> None:
-    with pytest.raises(
-        ValueError, match=r"bandwidth is .*, expected a positive number or one of 'auto'"
-    ):
+    with pytest.raises(ValueError, match=r"bandwidth is .*, expected .*one of 'auto', 'paper'"):
         choose_bandwidth(prepare([[0.0], [1.0]]), rule)

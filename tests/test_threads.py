@@ -19,7 +19,7 @@ def six_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "distributed", raising=False)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 64, np.int64(3), True])
+@pytest.mark.parametrize("n_jobs", [1, 2, 64, np.int64(3)])
 def test_positive_numbers_are_taken_as_they_are(n_jobs: int) -> None:
     assert resolve_threads(n_jobs) == int(n_jobs)
     assert type(resolve_threads(n_jobs)) is int
@@ -41,7 +41,7 @@ def test_zero_is_refused_with_what_to_use_instead() -> None:
         resolve_threads(0)
 
 
-@pytest.mark.parametrize("n_jobs", ["2", "all", 2.0, 1.5, [1], (2,), np.ones(2)], ids=repr)
+@pytest.mark.parametrize("n_jobs", ["2", "all", 2.0, True, [1], (2,), np.ones(2)], ids=repr)
 def test_what_is_no_integer_is_refused_and_repeated(n_jobs: object) -> None:
     with pytest.raises(TypeError, match=r"n_jobs must be an integer or None, got .*Use None for"):
         resolve_threads(n_jobs)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from quickshift.stages.checks import check_choice, check_period, refuse_lossy
+from quickshift.stages.checks import check_choice, check_period, check_points, refuse_lossy
 
 __all__ = ["all_or_nothing", "checked_period", "validated"]
 
@@ -31,10 +31,18 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
     """Points as float64 or float32 in C order, column names and number checked or remembered."""
     refuse_lossy(X)
-    points: NDArray[Any] = validate_data(
-        estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C"
-    )
-    return points
+    try:
+        points = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,  # `check_points` says where the others are
+        )
+    except OverflowError as error:
+        raise ValueError(f"X has a number beyond the range of floats ({error}).") from error
+    return check_points(points)
 
 
 def checked_period(

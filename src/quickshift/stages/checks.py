@@ -35,9 +35,12 @@ def refuse_lossy(X: Any, name: str = "X") -> None:
             f"{name} has {masked} masked entries, expected none. Drop those rows or fill them "
             f"first, for example with {name}.filled(value)."
         )
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+    dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # of a table
+    columns = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
+    dates = [dtype for dtype in columns if getattr(dtype, "kind", "") in ("m", "M")]
+    if dates:
         raise ValueError(
-            f"{name} has dates or durations ({X.dtype}), expected numbers. Choose a unit and "
+            f"{name} has dates or durations ({dates[0]}), expected numbers. Choose a unit and "
             f"divide by it, for example {name} / numpy.timedelta64(1, 's')."
         )
 

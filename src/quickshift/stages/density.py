@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +89,26 @@ class Estimate:
 
     def log_density_at(self, queries: ArrayLike) -> Floats:
         """Log density at other points."""
-        return self.log_density(*self.sums_at(queries))
+        points = check_points(queries, "queries")
+        result = self.log_density(*self.sums_at(points))
+        if self.kernel.infinite and self.samples.period is None:
+            self._correct_remote(points, result)
+        return result
+
+    def _correct_remote(self, points: NDArray[Any], log_density: Floats) -> None:
+        """Write densities so far away that every sample is equally far, to rounding.
+
+        The core holds coordinates up to 2^500 times the largest of the samples.
+        """
+        size = np.abs(points).max(axis=1).astype(np.float64)
+        remote = np.frexp(size)[1] > self.samples.tree.exponent + 490
+        if not remote.any():
+            return
+        directions = points[remote] / size[remote, None]
+        ratio = size[remote] / self.bandwidth * np.sqrt((directions**2).sum(axis=1))
+        with np.errstate(over="ignore"):
+            decay = 0.5 * ratio**2 if self.kernel.name == "gaussian" else ratio
+        log_density[remote] = math.log(self.samples.total_weight) + self.log_constant - decay
 
     def heights_at(self, queries: ArrayLike) -> Floats:
         """Sum profiles at other points, comparable with those of `sums`."""
@@ -142,12 +162,11 @@ def fit_estimate(
 
 def _check_range(bandwidth: float, samples: Samples) -> None:
     """Refuse bandwidths whose square would underflow beside the largest coordinate."""
-    least = math.ldexp(1.0, max(samples.tree.exponent - 400, -1022))
-    if bandwidth < least:
+    if math.frexp(bandwidth)[1] < samples.tree.exponent - 400:
         raise ValueError(
-            f"bandwidth is {bandwidth!r}, expected at least {least!r}: beside the largest "
-            f"coordinate, squares of distances would vanish. Use a larger bandwidth, or rescale "
-            f"the features."
+            f"bandwidth is {bandwidth!r}, expected at least {math.ldexp(1.0, -400)!r} of the "
+            f"largest coordinate: squares of distances would vanish. Use a larger bandwidth, or "
+            f"rescale the features."
         )
 
 

@@ -85,7 +85,8 @@ def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) 
     (array([1, 1, 0]), 1.0)
     """
     present = np.flatnonzero(~np.isnan(graph.distance))
-    wanted = check_count(n_clusters, "n_clusters", present.size)
+    what = "the number of samples of positive weight"
+    wanted = check_count(n_clusters, "n_clusters", present.size, what)
     lengths = graph.distance[present]
     n_trees = int(np.isinf(lengths).sum())
     if wanted < n_trees:
@@ -145,7 +146,7 @@ def linkage(graph: ParentGraph) -> NDArray[np.float64]:
     parent = position[graph.parent[present]]
     if (parent < 0).any():
         raise ValueError(
-            "parent must name rows of positive weight: those of weight zero are outside the forest. "
+            "parent must name rows of positive weight: the others are outside the forest. "
             "Use `climb`."
         )
     distance = graph.distance[present]
