@@ -34,4 +34,10 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
 
+// One sum by itself, slowly and with every term by its definition, over the samples whose squared
+// distance is at most reach_sq: for queries so far away that the terms would underflow, and where
+// cancellation or the exact edge of a support decides. Relative to exp(log_scale).
+double single_sum(const Tree& samples, const DensityOptions& options, const double* point,
+                  double reach_sq, double log_scale, Index excluded = -1);
+
 }  // namespace quickshift

@@ -21,13 +21,11 @@ constexpr double far_decay = 600.0;
 struct Problem {
   const Tree& queries;
   const Tree& samples;
-  Kernel kernel;
+  const DensityOptions& options;
   double h;  // in the scale of the trees
-  double rtol;
-  bool leave_out;
   KernelScale scale;
 
-  bool self_included() const { return &queries == &samples && !leave_out; }
+  bool includes_itself() const { return &queries == &samples && !options.leave_out; }
 
   LeafPair pair(Index query_leaf, Index sample_leaf) const {
     return {queries.leaf_coordinates(query_leaf),
@@ -40,15 +38,15 @@ struct Problem {
             samples.count(sample_leaf)};
   }
   void add_terms(const LeafPair& leaves, double* sums) const {
-    pair_kernels().add_terms[static_cast<int>(kernel)](leaves, scale, sums);
+    pair_kernels().add_terms[static_cast<int>(options.kernel)](leaves, scale, sums);
   }
 
   // The square beyond which the samples add less than rtol to a sum that is at least `least`
   // times exp(-near).
   double reach(double least, double near) const {
-    if (rtol == 0.0) return infinity;
-    const double amount = near + std::log(samples.total_weight / (rtol * least));
-    return square_at_decay(kernel, std::max(amount, 0.0), h);
+    if (options.rtol == 0.0) return infinity;
+    const double amount = near + std::log(samples.total_weight / (options.rtol * least));
+    return square_at_decay(options.kernel, std::max(amount, 0.0), h);
   }
 };
 
@@ -70,9 +68,6 @@ double reach_from_own_leaf(const Problem& problem, Index leaf) {
   return problem.reach(least, 0.0);
 }
 
-double far_sum(const Problem& problem, const double* point, double near, double reach,
-               Index excluded);
-
 // Every sum is at least the nearest sample's term. Queries where that would underflow are summed
 // here, each by itself.
 double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nearest, Sums& sums) {
@@ -82,8 +77,9 @@ double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nea
     const Index slot = leaf * problem.queries.stride + i;
     const Index sample = nearest.slot[slot];
     if (sample < 0) continue;  // the only location left itself out
-    const double near = decay(problem.kernel, nearest.square[slot], problem.h);
-    const double reach = problem.reach(problem.samples.weights[sample], near);
+    const double near = decay(problem.options.kernel, nearest.square[slot], problem.h);
+    const double reach =  // rounding must not leave the nearest sample itself out
+        std::max(problem.reach(problem.samples.weights[sample], near), nearest.square[slot]);
     if (near <= far_decay) {
       most = std::max(most, reach);
       continue;
@@ -92,50 +88,24 @@ double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nea
       point[k] = problem.queries.coordinate(slot, k);
     }
     sums.log_scales[slot] = -near;
-    sums.values[slot] = far_sum(problem, point.data(), near, reach, problem.leave_out ? slot : -1);
+    sums.values[slot] = single_sum(problem.samples, problem.options, point.data(), reach, -near,
+                                   problem.options.leave_out ? slot : -1);
   }
   return most;
 }
 
-double far_sum(const Problem& problem, const double* point, double near, double reach,
-               Index excluded) {
-  const Tree& tree = problem.samples;
-  const double* period = tree.periods();
-  std::vector<double> squares(static_cast<std::size_t>(tree.stride));
-  std::vector<Index> stack{1};
-  double sum = 0.0;
-  while (!stack.empty()) {
-    const Index node = stack.back();
-    stack.pop_back();
-    if (least_to_box(point, tree.low(node), tree.features, period) > reach) continue;
-    if (!tree.is_leaf(node)) {
-      stack.push_back(2 * node + 1);
-      stack.push_back(2 * node);
-      continue;
-    }
-    const Index leaf = tree.leaf_of(node);
-    pair_kernels().squares(point, tree.leaf_block(leaf), squares.data());
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      const Index slot = leaf * tree.stride + i;
-      if (slot == excluded) continue;
-      sum += tree.weights[slot] * std::exp(near - decay(problem.kernel, squares[i], problem.h));
-    }
-  }
-  return sum;
-}
-
 Reaches find_reaches(const Problem& problem, const Execution& execution, Sums& sums) {
   const Tree& queries = problem.queries;
-  const bool compact = !is_infinite(problem.kernel);
+  const bool compact = !is_infinite(problem.options.kernel);
   Reaches reaches(static_cast<std::size_t>(queries.nodes()), problem.scale.support_sq);
   if (compact) return reaches;
   Nearest nearest;
-  if (!problem.self_included()) {
-    nearest = nearest_samples(queries, problem.samples, problem.leave_out, execution);
+  if (!problem.includes_itself()) {
+    nearest = nearest_samples(queries, problem.samples, problem.options.leave_out, execution);
   }
   run_ranges(execution, queries.leaves(), [&](Index begin, Index end) {
     for (Index leaf = begin; leaf < end; ++leaf) {
-      reaches[queries.leaves() + leaf] = problem.self_included()
+      reaches[queries.leaves() + leaf] = problem.includes_itself()
                                              ? reach_from_own_leaf(problem, leaf)
                                              : reach_from_nearest(problem, leaf, nearest, sums);
     }
@@ -162,7 +132,7 @@ class Worker {
     std::fill(values_.begin(), values_.end(), 0.0);
     for (Index sample : leaves) {
       const LeafPair pair = problem_.pair(leaf, problem_.samples.leaf_of(sample));
-      if (problem_.leave_out && sample == query) {
+      if (problem_.options.leave_out && sample == query) {
         add_own_leaf(pair);
       } else {
         problem_.add_terms(pair, values_.data());
@@ -203,13 +173,7 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums) {
   const double h = scaled(options.bandwidth, samples.exponent);
   const double edge = largest_square_within(h * support(options.kernel));
-  const Problem problem{queries,
-                        samples,
-                        options.kernel,
-                        h,
-                        options.rtol,
-                        options.leave_out,
-                        KernelScale{edge, h * h, 1.0 / h}};
+  const Problem problem{queries, samples, options, h, KernelScale{edge, h * h, 1.0 / h}};
   const Reaches reaches = find_reaches(problem, execution, sums);
   const double pairs =
       static_cast<double>(queries.locations) * static_cast<double>(samples.locations);
@@ -217,18 +181,6 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   if (options.kernel == Kernel::epanechnikov) {
     for (double& value : sums.values) value /= h * h;
   }
-}
-
-Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
-                 const Execution& execution) {
-  Sums sums;
-  sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  if (&queries != &samples || options.leave_out) {
-    sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  }
-  const bool moments = has_moments(options.kernel) && options.use_moments && !options.leave_out;
-  (moments ? moment_sums : direct_sums)(queries, samples, options, execution, sums);
-  return sums;
 }
 
 }  // namespace quickshift

@@ -77,13 +77,14 @@ class Moments {
 
 class Worker {
  public:
-  Worker(const Tree& queries, const Tree& samples, const Moments& moments, Kernel kernel, double h,
-         Sums& sums)
+  Worker(const Tree& queries, const Tree& samples, const Moments& moments,
+         const DensityOptions& options, double h, Sums& sums)
       : queries_(queries),
         samples_(samples),
         moments_(moments),
-        uniform_(kernel == Kernel::uniform),
-        add_terms_(pair_kernels().add_terms[static_cast<int>(kernel)]),
+        options_(options),
+        uniform_(options.kernel == Kernel::uniform),
+        add_terms_(pair_kernels().add_terms[static_cast<int>(options.kernel)]),
         scale_{largest_square_within(h), h * h, 1.0 / h},
         features_(samples.features),
         width_(2 + 2 * samples.features),
@@ -154,9 +155,24 @@ class Worker {
       add_terms_(pair, scale_, values);
     }
     evaluate(polynomial(depth), block, values);
+    if (!uniform_) repair(leaf, polynomial(depth)[1], values);
   }
 
  private:
+  // A sum far below the weight inside the support has lost digits to cancellation: light points
+  // beside heavy ones that the edge of their support just reaches.
+  void repair(Index leaf, double weight_inside, double* values) const {
+    std::vector<double> point;
+    for (int i = 0; i < queries_.count(leaf); ++i) {
+      if (!(values[i] < 1e-3 * weight_inside)) continue;
+      point.resize(static_cast<std::size_t>(features_));
+      for (int k = 0; k < features_; ++k) {
+        point[k] = queries_.leaf_coordinates(leaf)[k * queries_.stride + i];
+      }
+      values[i] = single_sum(samples_, options_, point.data(), scale_.support_sq, 0.0);
+    }
+  }
+
   // Rows of [constant, quadratic, linear…, centre…]: constant + linear·u - quadratic |u|².
   double* polynomial(int depth) { return polynomials_.data() + depth * width_; }
 
@@ -177,6 +193,7 @@ class Worker {
   const Tree& queries_;
   const Tree& samples_;
   const Moments& moments_;
+  const DensityOptions& options_;
   bool uniform_;
   void (*add_terms_)(const LeafPair&, const KernelScale&, double*);
   KernelScale scale_;
@@ -194,7 +211,7 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   const double h = scaled(options.bandwidth, samples.exponent);
   const double work = 200.0 * static_cast<double>(queries.locations);
   traverse(queries, samples, work, execution,
-           [&] { return Worker(queries, samples, moments, options.kernel, h, sums); });
+           [&] { return Worker(queries, samples, moments, options, h, sums); });
 }
 
 }  // namespace quickshift

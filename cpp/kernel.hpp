@@ -30,12 +30,40 @@ inline double support(Kernel kernel) {
   return kernel == Kernel::silverman ? silverman_support : 1.0;
 }
 
+// k(t) for one distance; the vectorised terms are in pairs_exact.cpp and pairs_sums.cpp.
+inline double profile(Kernel kernel, double distance, double h) {
+  const double t = distance / h;
+  if (kernel == Kernel::uniform) return distance <= h ? 1.0 : 0.0;
+  if (!is_infinite(kernel) && distance >= h * support(kernel)) return 0.0;
+  switch (kernel) {
+    case Kernel::gaussian:
+      return std::exp(-0.5 * t * t);
+    case Kernel::exponential:
+      return std::exp(-t);
+    case Kernel::silverman: {
+      const double a = t * 0.70710678118654752;
+      return std::exp(-a) * std::sin(2.3561944901923449 - a);  // sin(a + π/4)
+    }
+    case Kernel::triangular:
+      return 1.0 - t;
+    case Kernel::tricube: {
+      const double rest = 1.0 - t * t * t;
+      return rest * rest * rest;
+    }
+    case Kernel::cosine:
+      return std::sin(1.5707963267948966 * (1.0 - t));
+    default:
+      return (1.0 - t) * (1.0 + t);  // epanechnikov
+  }
+}
+
 // Sums of these are polynomials in the distance, so a node inside the support is added at once.
 constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }
 
-// The largest s with fl(sqrt(s)) <= radius, which is not negative: turns a bound on the distance into one on its square.
+// The largest s with fl(sqrt(s)) <= radius, which is not negative: turns a bound on the distance
+// into one on its square.
 inline double largest_square_within(double radius) {
   if (!(radius > 0.0)) return 0.0;
   double s = radius * radius;

@@ -74,10 +74,11 @@ class KeepNearestHigher {
   Index slot_ = -1;
 };
 
-// Any sample counts: the nearest, of equally near ones the highest.
+// Any sample counts: one equal to the point; else the nearest, of equally near ones the highest.
 class KeepNearestHighest {
  public:
-  explicit KeepNearestHighest(const Heights& heights) : heights_(heights) {}
+  KeepNearestHighest(const Heights& heights, const double* point)
+      : heights_(heights), point_(point) {}
 
   double reach() const { return square_; }
   bool wants(Index) const { return true; }
@@ -86,15 +87,22 @@ class KeepNearestHighest {
     offer_leaf(kernels, tree, leaf, point, squares, *this);
   }
   void offer(Index slot, double square) {
-    if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
+    if (square == 0.0 && heights_.at(slot, point_)) {
+      equal_ = true;
+      square_ = -1.0;  // nothing else can be nearer, even where other squares underflow to 0
+      slot_ = slot;
+    } else if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
       square_ = square;
       slot_ = slot;
     }
   }
   Index slot() const { return slot_; }
+  bool equal() const { return equal_; }
 
  private:
   const Heights& heights_;
+  const double* point_;
+  bool equal_ = false;
   double square_ = infinity;
   Index slot_ = -1;
 };
@@ -187,6 +195,13 @@ bool Heights::higher(Index slot, Index other) const {
   return false;
 }
 
+bool Heights::at(Index slot, const double* point) const {
+  for (int k = 0; k < tree_.features; ++k) {
+    if (tree_.coordinate(slot, k) != point[k]) return false;
+  }
+  return true;
+}
+
 bool Heights::higher(Index slot, double density, const double* point) const {
   if (density_[slot] != density) return density_[slot] > density;
   for (int k = 0; k < tree_.features; ++k) {
@@ -250,14 +265,10 @@ void assign_queries(const Tree& tree, const double* density, int bits, bool stri
               const double period = std::ldexp(tree.period[k], tree.exponent);
               point[k] = scaled(wrapped(queries.at(query, k), period), tree.exponent);
             }
-            KeepNearestHighest nearest(heights);
+            KeepNearestHighest nearest(heights, point.data());
             search.from_root(point.data(), nearest);
             Index chosen = nearest.slot();
-            bool equal = true;
-            for (int k = 0; k < tree.features; ++k) {
-              equal = equal && tree.coordinate(chosen, k) == point[k];
-            }
-            if (!equal) {
+            if (!nearest.equal()) {
               KeepNearestHigher above(heights, round_to_bits(query_density[query], bits),
                                       point.data(), strict, -1, bounded ? reach : infinity);
               search.from_root(point.data(), above);

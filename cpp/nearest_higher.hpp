@@ -24,6 +24,7 @@ class Heights {
   Index highest_below(Index node) const { return highest_below_[node]; }
   double highest_density(Index node) const { return highest_density_[node]; }
 
+  bool at(Index slot, const double* point) const;  // whether the location has these coordinates
   bool higher(Index slot, Index other) const;
   // Against a point outside the tree, or inside it if `point` holds a location's coordinates.
   bool higher(Index slot, double density, const double* point) const;

@@ -95,7 +95,7 @@ def test_empty_points_are_refused(shape: tuple[int, int]) -> None:
 def test_points_must_be_finite_and_the_first_bad_row_is_named(bad: float, dtype: type) -> None:
     points = np.zeros((5, 2), dtype=dtype)
     points[2, 1] = points[4, 0] = bad
-    message = r"NaN or infinity in 2 rows \(the first is row 2\), expected finite.*Drop.*impute"
+    message = r"NaN or infinity in 2 of 5 rows, the first at row 2; expected finite.*Drop.*impute"
     with pytest.raises(ValueError, match=message):
         check_points(points)
 

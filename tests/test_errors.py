@@ -41,14 +41,16 @@ def assert_refused(error, message, data=X, weights=None, **parameters):
 
 # Data
 
+FINITE = "X has NaN or infinity in 1 of . rows, the first at row .; expected finite numbers"
+
 BAD_DATA = {
-    "NaN": (changed(np.nan), ValueError, "X contains NaN"),
-    "infinity": (changed(np.inf), ValueError, "X contains infinity"),
-    "minus infinity": (changed(-np.inf), ValueError, "X contains infinity"),
-    "float32 NaN": (changed(np.nan).astype(np.float32), ValueError, "X contains NaN"),
-    "None among objects": (np.array([[1, None]], dtype=object), ValueError, "X contains NaN"),
-    "missing in a frame": (pd.DataFrame([[1.0, None]]), ValueError, "X contains NaN"),
-    "NA in a frame": (pd.DataFrame([[1, None]], dtype="Int64"), ValueError, "X contains NaN"),
+    "NaN": (changed(np.nan), ValueError, FINITE),
+    "infinity": (changed(np.inf), ValueError, FINITE),
+    "minus infinity": (changed(-np.inf), ValueError, FINITE),
+    "float32 NaN": (changed(np.nan).astype(np.float32), ValueError, FINITE),
+    "None among objects": (np.array([[1, None]], dtype=object), ValueError, FINITE),
+    "missing in a frame": (pd.DataFrame([[1.0, None]]), ValueError, FINITE),
+    "NA in a frame": (pd.DataFrame([[1, None]], dtype="Int64"), ValueError, FINITE),
     "masked": (
         np.ma.masked_greater(X, 9.0),
         ValueError,

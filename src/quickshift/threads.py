@@ -35,11 +35,14 @@ def resolve_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1 if _inside_dask_worker() else _available_cores()
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
+    try:
+        count = index(n_jobs)
+    except TypeError:
+        count = None
+    if count is None or isinstance(n_jobs, bool):
         raise TypeError(
             f"n_jobs must be an integer or None, got {n_jobs!r}. Use None for all cores."
         )
-    count = index(n_jobs)
     if count == 0:
         raise ValueError("n_jobs must not be 0. Use None for all cores or 1 for a single thread.")
     return min(count, _MOST) if count > 0 else max(1, _available_cores() + 1 + count)

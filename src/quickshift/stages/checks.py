@@ -81,8 +81,8 @@ def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
     if not np.isfinite(array).all():
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         raise ValueError(
-            f"{name} has NaN or infinity in {bad.size} rows (the first is row {bad[0]}), expected "
-            f"finite numbers. Drop those rows or impute them."
+            f"{name} has NaN or infinity in {bad.size} of {array.shape[0]} rows, the first at row "
+            f"{bad[0]}; expected finite numbers. Drop those rows or impute them."
         )
     return np.ascontiguousarray(array)
 

@@ -91,16 +91,23 @@ class Estimate:
         """Log density at other points."""
         points = check_points(queries, "queries")
         result = self.log_density(*self.sums_at(points))
-        if self.kernel.infinite and self.samples.period is None:
+        if self.kernel.infinite:
             self._correct_remote(points, result)
         return result
+
+    def density_at(self, queries: ArrayLike) -> Floats:
+        """Density at other points."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(self.log_density_at(queries))
 
     def _correct_remote(self, points: NDArray[Any], log_density: Floats) -> None:
         """Write densities so far away that every sample is equally far, to rounding.
 
         The core holds coordinates up to 2^500 times the largest of the samples.
         """
-        size = np.abs(points).max(axis=1).astype(np.float64)
+        if self.samples.period is not None:
+            points = points[:, np.isinf(self.samples.period)]
+        size = np.abs(points).max(axis=1, initial=0.0).astype(np.float64)
         remote = np.frexp(size)[1] > self.samples.tree.exponent + 490
         if not remote.any():
             return
@@ -215,5 +222,5 @@ def estimate_density(
     density = estimate.density(estimate.sums())
     absent = np.isnan(density)
     if absent.any() and not isinstance(X, Samples):
-        density[absent] = np.exp(estimate.log_density_at(check_points(X)[absent]))
+        density[absent] = estimate.density_at(check_points(X)[absent])
     return density
