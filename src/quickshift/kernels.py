@@ -1,6 +1,6 @@
 """The kernels, each a value that carries its facts.
 
-A kernel is radial: K(u) = c·k(|u|), where c makes it integrate to one over Rᵈ, for every d.
+A kernel is radial: K(u) = c·k(‖u‖), where c makes it integrate to one over Rᵈ, for every d.
 To add a kernel, add one entry to the table at the end of this file and its profile to the C++
 core under the same code. The two integrals of an entry are written in closed form where that is
 stable; `_integrated` finds them for any compact profile that is smooth inside its support.
@@ -28,9 +28,9 @@ class Integrals(NamedTuple):
     Attributes
     ----------
     log_power : callable
-        ``log_power(d, p)`` is log ∫ k(|u|)^p du over Rᵈ, for p = 1 and 2.
+        ``log_power(d, p)`` is log ∫ k(‖u‖)^p du over Rᵈ, for p = 1 and 2.
     variance : callable
-        ``variance(d)`` is ∫ u₀² k(|u|) du / ∫ k(|u|) du.
+        ``variance(d)`` is ∫ u₀² k(‖u‖) du / ∫ k(‖u‖) du.
     """
 
     log_power: Callable[[int, int], float]
@@ -108,7 +108,7 @@ class Kernel:
         return np.where(outside, 0.0, np.maximum(k, 0.0))
 
     def log_normaliser(self, d: int) -> float:
-        """Log of the c for which c·k(|u|) integrates to one over Rᵈ.
+        """Log of the c for which c·k(‖u‖) integrates to one over Rᵈ.
 
         Parameters
         ----------

@@ -78,7 +78,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class Dome(Ball):
-    """A density that falls as 1 − |u|² from the centre to the edge of a ball.
+    """A density that falls as 1 − ‖u‖² from the centre to the edge of a ball.
 
     Parameters
     ----------

@@ -59,9 +59,9 @@ class QuickShift(ClusterMixin, BaseEstimator):
         Cluster of each sample; label 0 has the highest mode. There is no noise label.
     n_clusters_ : int
         Number of clusters.
-    modes_ : ndarray of shape (n_clusters_, n_features)
+    modes_ : ndarray of shape (`n_clusters_`, n_features)
         Coordinates of the modes, highest first.
-    mode_indices_ : ndarray of shape (n_clusters_,)
+    mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
         Density at the samples.
@@ -77,7 +77,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
         The tau used; with `n_clusters`, the longest move kept.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where X had names.
 
     References
