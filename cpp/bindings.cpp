@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "assign.hpp"
 #include "density.hpp"
 #include "forest.hpp"
 #include "kdtree.hpp"

@@ -1,57 +1,75 @@
 // Algorithm 1's parents: for every sample its nearest higher one, however far.
 #pragma once
 
-#include <vector>
+#include <limits>
 
-#include "kdtree.hpp"
+#include "heights.hpp"
+#include "search.hpp"
 
 namespace quickshift {
 
-// Rounds to the given number of significant bits, half to even: the last bits of a sum of kernels
-// depend on the order of summation and must not decide who is higher.
-double round_to_bits(double value, int bits);
-
-// The locations of a tree in their total order: larger rounded density, then lexicographically
-// larger coordinates.
-class Heights {
+// Keeps the nearest sample that is higher than a given height; of equally near ones the highest.
+class KeepNearestHigher {
  public:
-  // density: one per row. Rows at one location may differ; its highest row stands for it.
-  Heights(const Tree& tree, const double* density, int bits, const Execution& execution);
+  // own_leaf: the leaf that holds the point, if it is a sample.
+  KeepNearestHigher(const Heights& heights, double density, const double* point, bool strict,
+                    Index own_leaf = -1, double reach = std::numeric_limits<double>::infinity())
+      : heights_(heights),
+        density_(density),
+        point_(point),
+        strict_(strict),
+        own_leaf_(own_leaf),
+        square_(reach) {}
 
-  double density(Index slot) const { return density_[slot]; }
-  const double* densities() const { return density_.data(); }
-  Index top_row(Index slot) const { return top_row_[slot]; }  // -1 in unused slots
-  Index highest_below(Index node) const { return highest_below_[node]; }
-  double highest_density(Index node) const { return highest_density_[node]; }
-
-  bool at(Index slot, const double* point) const;  // whether the location has these coordinates
-  bool higher(Index slot, Index other) const;
-  // Against a point outside the tree, or inside it if `point` holds a location's coordinates.
-  bool higher(Index slot, double density, const double* point) const;
+  double reach() const { return square_; }
+  bool wants(Index node) const {
+    const double highest = heights_.highest_density(node);
+    return highest > density_ || (highest == density_ && counts(heights_.highest_below(node)));
+  }
+  // Only the nearest of the leaf's higher samples can count, unless equal heights are to be told
+  // apart; the sample that asks is itself one of them.
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    const Index first = leaf * tree.stride;
+    const LeafView view = kernels.squares_above(point, tree.leaf_block(leaf),
+                                                heights_.densities() + first, density_, squares);
+    if (!strict_ && view.equal > (leaf == own_leaf_)) {
+      offer_leaf(kernels, tree, leaf, point, squares, *this);
+    } else if (view.least <= square_ && view.least < std::numeric_limits<double>::infinity()) {
+      for (int i = 0; i < tree.stride; ++i) {
+        if (squares[i] == view.least) offer(first + i, squares[i]);
+      }
+    }
+  }
+  void offer(Index slot, double square) {
+    if (!counts(slot)) return;
+    if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
+      square_ = square;
+      slot_ = slot;
+    }
+  }
+  double square() const { return square_; }
+  Index slot() const { return slot_; }
 
  private:
-  void raise_tops(const double* density, int bits);
+  bool counts(Index slot) const {
+    const double other = heights_.density(slot);
+    if (other != density_ || strict_) return other > density_;
+    return heights_.higher(slot, density_, point_);
+  }
 
-  const Tree& tree_;
-  std::vector<double> density_;       // by slot, rounded
-  std::vector<Index> top_row_;        // by slot
-  std::vector<Index> highest_below_;  // by node: a slot
-  std::vector<double> highest_density_;
+  const Heights& heights_;
+  double density_;
+  const double* point_;
+  bool strict_;
+  Index own_leaf_;
+  double square_;
+  Index slot_ = -1;
 };
-
-// Puts rows of positive weight in falling order of height; between equal ones the smaller index is
-// higher.
-void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows);
 
 // By row: the parent's row and the distance in the caller's units. A row without a higher one is
 // its own parent at an infinite distance; a row of weight zero its own at NaN.
 void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
                     const Execution& execution, Index* parent, double* distance);
-
-// For every query the row of the sample whose label it takes: an equal sample; else the nearest
-// higher one within tau; else the nearest. Of equally near ones the highest.
-void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
-                    const Points& queries, const double* query_density, const Execution& execution,
-                    Index* row);
 
 }  // namespace quickshift

@@ -1,0 +1,108 @@
+#include "heights.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+double round_to_bits(double value, int bits) {
+  auto pattern = std::bit_cast<std::uint64_t>(value);
+  const int drop = 53 - bits;
+  if (drop <= 0) return value;
+  pattern += (std::uint64_t{1} << (drop - 1)) - 1 + ((pattern >> drop) & 1);
+  pattern &= ~((std::uint64_t{1} << drop) - 1);
+  return std::bit_cast<double>(pattern) + 0.0;
+}
+
+Heights::Heights(const Tree& tree, const double* density, int bits, const Execution& execution)
+    : tree_(tree),
+      density_(static_cast<std::size_t>(tree.slots()), -infinity),
+      top_row_(tree.row_of_slot),
+      highest_below_(static_cast<std::size_t>(tree.nodes()), -1),
+      highest_density_(static_cast<std::size_t>(tree.nodes()), -infinity) {
+  run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
+    for (Index slot = begin; slot < end; ++slot) {
+      if (top_row_[slot] >= 0) density_[slot] = round_to_bits(density[top_row_[slot]], bits);
+    }
+  });
+  if (tree.locations < tree.rows) raise_tops(density, bits);
+  for (Index node = tree.nodes() - 1; node >= 1; --node) {
+    if (!tree.is_leaf(node)) {
+      const Index left = highest_below_[2 * node];
+      const Index right = highest_below_[2 * node + 1];
+      highest_below_[node] = higher(left, right) ? left : right;
+      continue;
+    }
+    const Index first = tree.leaf_of(node) * tree.stride;
+    Index best = first;
+    for (Index slot = first + 1; slot < first + tree.count(tree.leaf_of(node)); ++slot) {
+      if (higher(slot, best)) best = slot;
+    }
+    highest_below_[node] = best;
+  }
+  for (Index node = 1; node < tree.nodes(); ++node) {
+    highest_density_[node] = density_[highest_below_[node]];
+  }
+}
+
+// Among rows at one location the highest stands for it, the first of equally high ones.
+void Heights::raise_tops(const double* density, int bits) {
+  for (Index row = 0; row < tree_.rows; ++row) {
+    const Index slot = tree_.slot_of_row[row];
+    if (slot < 0) continue;
+    const double value = round_to_bits(density[row], bits);
+    if (value > density_[slot]) {
+      density_[slot] = value;
+      top_row_[slot] = row;
+    }
+  }
+}
+
+bool Heights::higher(Index slot, Index other) const {
+  if (density_[slot] != density_[other]) return density_[slot] > density_[other];
+  for (int k = 0; k < tree_.features; ++k) {
+    const double a = tree_.coordinate(slot, k);
+    const double b = tree_.coordinate(other, k);
+    if (a != b) return a > b;
+  }
+  return false;
+}
+
+bool Heights::at(Index slot, const double* point) const {
+  for (int k = 0; k < tree_.features; ++k) {
+    if (tree_.coordinate(slot, k) != point[k]) return false;
+  }
+  return true;
+}
+
+bool Heights::higher(Index slot, double density, const double* point) const {
+  if (density_[slot] != density) return density_[slot] > density;
+  for (int k = 0; k < tree_.features; ++k) {
+    const double a = tree_.coordinate(slot, k);
+    if (a != point[k]) return a > point[k];
+  }
+  return false;
+}
+
+void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows) {
+  std::sort(rows.begin(), rows.end(), [&](Index a, Index b) {
+    const double height = round_to_bits(density[a], bits);
+    const double other = round_to_bits(density[b], bits);
+    if (height != other) return height > other;
+    for (int k = 0; k < tree.features; ++k) {
+      const double x = tree.coordinate(tree.slot_of_row[a], k);
+      const double y = tree.coordinate(tree.slot_of_row[b], k);
+      if (x != y) return x > y;
+    }
+    return a < b;
+  });
+}
+
+}  // namespace quickshift
