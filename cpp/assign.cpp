@@ -54,7 +54,9 @@ class Follower {
       : tree_(tree),
         heights_(heights),
         strict_(strict),
-        reach_sq_(std::isinf(tau) ? infinity : largest_square_within(scaled(tau, tree.exponent))),
+        reach_sq_(std::ldexp(tau, -tree.exponent) > largest_coordinate
+                      ? infinity
+                      : largest_square_within(scaled(tau, tree.exponent))),
         search_(tree),
         point_(static_cast<std::size_t>(tree.features)) {}
 
@@ -90,7 +92,7 @@ void assign_queries(const Tree& tree, const double* density, int bits, bool stri
   run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
     return [&, follower = Follower(tree, heights, strict, tau)](Index task) mutable {
       const Index end = std::min(queries.rows, (task + 1) * queries_a_task);
-      for (Index query = task * queries_a_task; query < end; ++query) {
+      for (Index query = task * queries_a_task; query < end && !execution.stop; ++query) {
         row[query] = follower.row_for(queries, query, round_to_bits(query_density[query], bits));
       }
     };

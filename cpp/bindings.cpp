@@ -37,6 +37,7 @@ Points points_of(const AnyPoints& array) {
   Points points;
   points.rows = static_cast<Index>(array.shape(0));
   points.features = static_cast<int>(array.shape(1));
+  require(array.shape(1) <= (std::size_t{1} << 24), "points must have at most 2^24 columns");
   require(points.rows > 0 && points.features > 0, "points must have at least one row and column");
   if (array.dtype() == nb::dtype<double>()) {
     points.wide = static_cast<const double*>(array.data());
@@ -129,7 +130,7 @@ auto first_rows(const Tree& tree) {
   for (Index slot = 0; slot < tree.slots(); ++slot) {
     if (tree.row_of_slot[slot] < 0) continue;
     rows.push_back(tree.row_of_slot[slot]);
-    weights.push_back(tree.weights[slot]);
+    weights.push_back(std::ldexp(tree.weights[slot], tree.weight_exponent));
   }
   return std::make_tuple(array_of(rows), array_of(weights));
 }
@@ -222,6 +223,14 @@ auto sorted_by_height(const Tree& tree, const Reals& density, int bits, const In
   return array_of(sorted);
 }
 
+auto absent_rows(const Tree& tree) {
+  std::vector<Index> rows;
+  for (Index row = 0; row < tree.rows; ++row) {
+    if (tree.slot_of_row[row] < 0) rows.push_back(row);
+  }
+  return array_of(rows);
+}
+
 auto coordinates(const Tree& tree, const Indices& rows) {
   Buffer<double> out(static_cast<Index>(rows.size()) * tree.features);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -249,6 +258,13 @@ auto roots(const Indices& parent, const Reals& distance, double tau, int threads
 
 auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
   require(parent.size() == distance.size(), "parent and distance differ in length");
+  const auto rows_count = static_cast<Index>(parent.size());
+  for (std::size_t i = 0; i < parent.size(); ++i) {
+    require(parent.data()[i] >= 0 && parent.data()[i] < rows_count, "parent must name rows");
+  }
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    require(children.data()[i] >= 0 && children.data()[i] < rows_count, "children must name rows");
+  }
   const auto edges = static_cast<Index>(children.size());
   Buffer<double> rows(edges * 4);
   write_linkage(parent.data(), distance.data(), static_cast<Index>(parent.size()), children.data(),
@@ -259,9 +275,9 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 // A tree is plain data, so its state is its arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
-                        t.total_weight, array_of(t.coordinates), array_of(t.weights),
-                        array_of(t.boxes), array_of(t.period), array_of(t.row_of_slot),
-                        array_of(t.slot_of_row));
+                        t.weight_exponent, t.total_weight, array_of(t.coordinates),
+                        array_of(t.weights), array_of(t.boxes), array_of(t.period),
+                        array_of(t.row_of_slot), array_of(t.slot_of_row));
 }
 
 template <class Value>
@@ -271,7 +287,26 @@ std::vector<Value> vector_of(nb::handle object) {
   return {array.data(), array.data() + array.size()};
 }
 
+// A state may come from a damaged file: what is indexed later must be there.
+void check_state(const Tree& t) {
+  require(t.levels >= 0 && t.levels < 60 && t.stride > 0 && t.features > 0 && t.locations > 0 &&
+              t.locations <= t.slots() && t.rows > 0,
+          "the state of the tree is damaged");
+  const auto slots = static_cast<std::size_t>(t.slots());
+  const auto features = static_cast<std::size_t>(t.features);
+  const bool sized = t.coordinates.size() == slots * features && t.weights.size() == slots &&
+                     t.boxes.size() == 2 * features * static_cast<std::size_t>(t.nodes()) &&
+                     t.period.size() == features && t.row_of_slot.size() == slots &&
+                     t.slot_of_row.size() == static_cast<std::size_t>(t.rows);
+  require(sized, "the state of the tree is damaged");
+  const auto outside = [](Index bound) { return [=](Index i) { return i < -1 || i >= bound; }; };
+  require(std::none_of(t.row_of_slot.begin(), t.row_of_slot.end(), outside(t.rows)) &&
+              std::none_of(t.slot_of_row.begin(), t.slot_of_row.end(), outside(t.slots())),
+          "the state of the tree is damaged");
+}
+
 void restore_tree(Tree& t, const nb::tuple& state) {
+  require(state.size() == 15, "the state of a tree has 15 parts");
   new (&t) Tree();
   t.rows = nb::cast<Index>(state[0]);
   t.locations = nb::cast<Index>(state[1]);
@@ -280,13 +315,15 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   t.levels = nb::cast<int>(state[4]);
   t.stride = nb::cast<int>(state[5]);
   t.periodic = nb::cast<bool>(state[6]);
-  t.total_weight = nb::cast<double>(state[7]);
-  t.coordinates = vector_of<double>(state[8]);
-  t.weights = vector_of<double>(state[9]);
-  t.boxes = vector_of<double>(state[10]);
-  t.period = vector_of<double>(state[11]);
-  t.row_of_slot = vector_of<Index>(state[12]);
-  t.slot_of_row = vector_of<Index>(state[13]);
+  t.weight_exponent = nb::cast<int>(state[7]);
+  t.total_weight = nb::cast<double>(state[8]);
+  t.coordinates = vector_of<double>(state[9]);
+  t.weights = vector_of<double>(state[10]);
+  t.boxes = vector_of<double>(state[11]);
+  t.period = vector_of<double>(state[12]);
+  t.row_of_slot = vector_of<Index>(state[13]);
+  t.slot_of_row = vector_of<Index>(state[14]);
+  check_state(t);
 }
 
 }  // namespace
@@ -307,7 +344,9 @@ NB_MODULE(_core, m) {
       .def_ro("rows", &Tree::rows)
       .def_ro("features", &Tree::features)
       .def_ro("exponent", &Tree::exponent)
-      .def_ro("total_weight", &Tree::total_weight)
+      .def_prop_ro("total_weight",
+                   [](const Tree& t) { return std::ldexp(t.total_weight, t.weight_exponent); })
+      .def("absent_rows", &absent_rows, "Rows of weight zero.")
       .def("locations", &locations,
            "Coordinates and weights of the locations, in an order free of the rows' order.")
       .def("first_rows", &first_rows, "First row and weight of each location, in that order.")

@@ -1,7 +1,7 @@
 // Bounds on squared distances from bounding boxes.
 //
 // Rounding is monotone and the terms are added in the same order as in a distance, so these are
-// bounds on the computed squares, not only on the true ones: no margins are needed.
+// bounds on the computed squares, not only on the true ones: no margins are needed but on circles.
 #pragma once
 
 #include <algorithm>

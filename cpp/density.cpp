@@ -8,7 +8,7 @@ namespace quickshift {
 
 double single_sum(const Tree& samples, const DensityOptions& options, const double* point,
                   double reach_sq, double log_scale, Index excluded) {
-  const double h = scaled(options.bandwidth, samples.exponent);
+  const double h = bandwidth_in(samples, options);
   const auto term = [&](double square) {
     if (!is_infinite(options.kernel)) return profile(options.kernel, std::sqrt(square), h);
     return std::exp(-log_scale - decay(options.kernel, square, h));
@@ -37,25 +37,6 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
   return sum;
 }
 
-namespace {
-
-// Where almost nothing is in a compact support, rounding must not make nothing into something.
-void settle_empty_supports(const Tree& queries, const Tree& samples, const DensityOptions& options,
-                           Sums& sums) {
-  const double h = scaled(options.bandwidth, samples.exponent);
-  const double reach_sq = largest_square_within(h * support(options.kernel));
-  std::vector<double> point(static_cast<std::size_t>(queries.features));
-  for (Index slot = 0; slot < queries.slots(); ++slot) {
-    const double value = sums.values[slot];
-    if (value == 0.0 || value > 1e-14 * samples.total_weight) continue;
-    for (int k = 0; k < queries.features; ++k) point[k] = queries.coordinate(slot, k);
-    sums.values[slot] = single_sum(samples, options, point.data(), reach_sq, 0.0,
-                                   options.leave_out ? slot : Index{-1});
-  }
-}
-
-}  // namespace
-
 Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution) {
   const bool includes_itself = &queries == &samples && !options.leave_out;
@@ -64,8 +45,8 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   (moments ? moment_sums : direct_sums)(queries, samples, options, execution, sums);
-  if (!includes_itself && !is_infinite(options.kernel)) {
-    settle_empty_supports(queries, samples, options, sums);
+  if (samples.weight_exponent != 0) {
+    for (double& value : sums.values) value = std::ldexp(value, samples.weight_exponent);
   }
   return sums;
 }

@@ -1,6 +1,7 @@
 // Kernel sums of the samples at queries: Σ w_j k(|q - x_j| / h), not normalised.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "kdtree.hpp"
@@ -15,6 +16,12 @@ struct DensityOptions {
   bool leave_out = false;   // queries are the samples: each leaves out its own location
   bool use_moments = true;  // false: every kernel is summed pair by pair
 };
+
+// The bandwidth in the scale of a tree. Beyond 2^60 times the data nothing changes any more, and
+// its square times a weight must not overflow.
+inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
+  return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
+}
 
 // By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms
 // of an infinite kernel would underflow, so they are taken relative to the nearest sample's. Empty

@@ -78,7 +78,8 @@ double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nea
     const Index sample = nearest.slot[slot];
     if (sample < 0) continue;  // the only location left itself out
     const double near = decay(problem.options.kernel, nearest.square[slot], problem.h);
-    const double reach =  // rounding must not leave the nearest sample itself out
+    if (std::isinf(near)) continue;  // so far that even the logarithm is beyond the floats
+    const double reach =             // rounding must not leave the nearest sample itself out
         std::max(problem.reach(problem.samples.weights[sample], near), nearest.square[slot]);
     if (near <= far_decay) {
       most = std::max(most, reach);
@@ -103,12 +104,15 @@ Reaches find_reaches(const Problem& problem, const Execution& execution, Sums& s
   if (!problem.includes_itself()) {
     nearest = nearest_samples(queries, problem.samples, problem.options.leave_out, execution);
   }
-  run_ranges(execution, queries.leaves(), [&](Index begin, Index end) {
-    for (Index leaf = begin; leaf < end; ++leaf) {
+  const double work =
+      static_cast<double>(queries.locations) * static_cast<double>(problem.samples.stride) +
+      static_cast<double>(nearest.slot.size()) * static_cast<double>(problem.samples.locations);
+  run_tasks(execution, queries.leaves(), work, [&] {
+    return [&](Index leaf) {
       reaches[queries.leaves() + leaf] = problem.includes_itself()
                                              ? reach_from_own_leaf(problem, leaf)
                                              : reach_from_nearest(problem, leaf, nearest, sums);
-    }
+    };
   });
   carry_up(queries, reaches);
   return reaches;
@@ -171,9 +175,9 @@ class Worker {
 
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums) {
-  const double h = scaled(options.bandwidth, samples.exponent);
-  const double edge = largest_square_within(h * support(options.kernel));
-  const Problem problem{queries, samples, options, h, KernelScale{edge, h * h, 1.0 / h}};
+  const double h = bandwidth_in(samples, options);
+  const KernelScale scale(options.kernel, h, samples.features);
+  const Problem problem{queries, samples, options, h, scale};
   const Reaches reaches = find_reaches(problem, execution, sums);
   const double pairs =
       static_cast<double>(queries.locations) * static_cast<double>(samples.locations);

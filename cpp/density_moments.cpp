@@ -3,7 +3,7 @@
 // node wholly inside the support is added to the query node's polynomial; only leaves that the edge
 // of the support crosses are summed pair by pair. Exact to rounding.
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 
 #include "density.hpp"
 #include "dual_traversal.hpp"
@@ -85,7 +85,7 @@ class Worker {
         options_(options),
         uniform_(options.kernel == Kernel::uniform),
         add_terms_(pair_kernels().add_terms[static_cast<int>(options.kernel)]),
-        scale_{largest_square_within(h), h * h, 1.0 / h},
+        scale_(options.kernel, h, samples.features),
         features_(samples.features),
         width_(2 + 2 * samples.features),
         polynomials_(static_cast<std::size_t>((queries.levels + 1) * width_)),
@@ -195,7 +195,7 @@ class Worker {
   const Moments& moments_;
   const DensityOptions& options_;
   bool uniform_;
-  void (*add_terms_)(const LeafPair&, const KernelScale&, double*);
+  AddTerms add_terms_;
   KernelScale scale_;
   int features_;
   int width_;
@@ -208,7 +208,7 @@ class Worker {
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums) {
   const Moments moments(samples);
-  const double h = scaled(options.bandwidth, samples.exponent);
+  const double h = bandwidth_in(samples, options);
   const double work = 200.0 * static_cast<double>(queries.locations);
   traverse(queries, samples, work, execution,
            [&] { return Worker(queries, samples, moments, options, h, sums); });

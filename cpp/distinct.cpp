@@ -115,9 +115,22 @@ std::vector<double> merged_weights(const double* weights, const std::vector<Inde
     for (Index location : location_of_row) merged[location] += 1.0;
     return merged;
   }
+  std::vector<bool> seen(static_cast<std::size_t>(locations), false);
+  std::vector<bool> shared(static_cast<std::size_t>(locations), false);
+  for (Index location : location_of_row) {
+    if (location < 0) continue;
+    if (seen[location]) shared[location] = true;
+    seen[location] = true;
+  }
   std::vector<Index> order;
   for (Index row = 0; row < rows; ++row) {
-    if (location_of_row[row] >= 0) order.push_back(row);
+    const Index location = location_of_row[row];
+    if (location < 0) continue;
+    if (shared[location]) {
+      order.push_back(row);
+    } else {
+      merged[location] = weights[row];
+    }
   }
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return weights[a] < weights[b]; });
   for (Index row : order) merged[location_of_row[row]] += weights[row];

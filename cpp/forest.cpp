@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <vector>
 
 #include "disjoint_set.hpp"

@@ -12,7 +12,7 @@ bool find_roots(const Index* parent, const double* distance, Index rows, double 
                 const Execution& execution, Index* root);
 
 // SciPy's linkage: rows of (cluster, cluster, distance, size), from the edges in the given order of
-// children, which must be that of rising distance. Writes `rows - 1` rows if `edges` has as many.
+// children, which must be that of rising distance. Writes one row an edge.
 void write_linkage(const Index* parent, const double* distance, Index rows, const Index* children,
                    Index edges, double* linkage);
 

@@ -29,6 +29,7 @@ struct Tree {
   int levels = 0;    // depth of the leaves
   int stride = 0;    // slots a leaf
   bool periodic = false;
+  int weight_exponent = 0;  // weights are held times 2^-weight_exponent, the largest in [1, 2)
   double total_weight = 0.0;
 
   std::vector<double> coordinates;  // [leaf][feature][stride]

@@ -188,6 +188,8 @@ void shape(Tree& tree) {
 void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& location_of_slot,
                 const Execution& execution) {
   std::vector<Index> slot_of_location(static_cast<std::size_t>(tree.locations));
+  const auto heaviest = std::max_element(locations.weights.begin(), locations.weights.end());
+  tree.weight_exponent = locations.weights.empty() ? 0 : std::ilogb(*heaviest);
   tree.row_of_slot = std::move(location_of_slot);
   tree.weights.assign(static_cast<std::size_t>(tree.slots()), 0.0);
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
@@ -196,7 +198,9 @@ void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& loc
       if (location < 0) continue;
       slot_of_location[location] = slot;
       tree.row_of_slot[slot] = locations.first_row[location];
-      tree.weights[slot] = locations.weights.empty() ? 1.0 : locations.weights[location];
+      tree.weights[slot] = locations.weights.empty()
+                               ? 1.0
+                               : std::ldexp(locations.weights[location], -tree.weight_exponent);
     }
   });
   tree.total_weight = 0.0;
@@ -253,7 +257,7 @@ void copy_locations(const Tree& tree, double* coordinates, double* weights) {
     for (int k = 0; k < tree.features; ++k) {
       coordinates[out * tree.features + k] = std::ldexp(tree.coordinate(slot, k), tree.exponent);
     }
-    weights[out++] = tree.weights[slot];
+    weights[out++] = std::ldexp(tree.weights[slot], tree.weight_exponent);
   }
 }
 

@@ -19,7 +19,7 @@ enum class Kernel : int {
 };
 inline constexpr int kernel_count = 8;
 
-inline constexpr double silverman_support = 3.3321620443150443;  // 3π / (2√2)
+inline constexpr double silverman_support = 3.332162203618774;  // 3π / (2√2)
 
 inline bool is_infinite(Kernel kernel) {
   return kernel == Kernel::gaussian || kernel == Kernel::exponential;
@@ -33,8 +33,8 @@ inline double support(Kernel kernel) {
 // k(t) for one distance; the vectorised terms are in pairs_exact.cpp and pairs_sums.cpp.
 inline double profile(Kernel kernel, double distance, double h) {
   const double t = distance / h;
-  if (kernel == Kernel::uniform) return distance <= h ? 1.0 : 0.0;
-  if (!is_infinite(kernel) && distance >= h * support(kernel)) return 0.0;
+  if (kernel == Kernel::uniform && distance > h) return 0.0;
+  if (kernel != Kernel::uniform && t >= support(kernel)) return 0.0;
   switch (kernel) {
     case Kernel::gaussian:
       return std::exp(-0.5 * t * t);
@@ -52,9 +52,12 @@ inline double profile(Kernel kernel, double distance, double h) {
     }
     case Kernel::cosine:
       return std::sin(1.5707963267948966 * (1.0 - t));
-    default:
-      return (1.0 - t) * (1.0 + t);  // epanechnikov
+    case Kernel::epanechnikov:
+      return (1.0 - t) * (1.0 + t);
+    case Kernel::uniform:
+      break;
   }
+  return 1.0;
 }
 
 // Sums of these are polynomials in the distance, so a node inside the support is added at once.

@@ -35,15 +35,24 @@ struct LeafView {
 
 // What a kernel needs to turn a squared distance into a term.
 struct KernelScale {
-  double support_sq;  // the largest square inside the support
+  double width;       // h
   double width_sq;    // h²
-  double inverse;     // 1 / h
+  double support_sq;  // the largest square inside the support
+  double rounding;    // how far h² - s may be off
+
+  KernelScale(Kernel kernel, double h, int features)
+      : width(h),
+        width_sq(h * h),
+        support_sq(largest_square_within(h * support(kernel))),
+        rounding((features + 4) * 0x1p-53 * width_sq) {}
 };
+
+using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums);
 
 struct PairKernels {
   // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
   // h²).
-  void (*add_terms[kernel_count])(const LeafPair&, const KernelScale&, double* sums);
+  const AddTerms* add_terms;  // by kernel
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.

@@ -12,8 +12,7 @@ extern const PairKernels table;
 }
 
 const PairKernels& pair_kernels() {
-  static const bool modern = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                             __builtin_cpu_supports("bmi2");
+  static const bool modern = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return modern ? v3::table : baseline::table;
 }
 #else

@@ -6,11 +6,36 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-struct Uniform {
+// The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
+template <Kernel kernel>
+struct Compact {
   const KernelScale& scale;
   Vec start() const { return Vec{}; }
   Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return where(square <= scale.support_sq, broadcast(1.0)); }
+  Vec finish(Vec square) const {
+    if constexpr (kernel == Kernel::uniform) {
+      return where(square <= scale.support_sq, broadcast(1.0));
+    } else {
+      return of_ratio(root(square) / scale.width);
+    }
+  }
+
+ private:
+  static Vec of_ratio(Vec t) {
+    if constexpr (kernel == Kernel::triangular) {
+      return positive(1.0 - t);
+    } else if constexpr (kernel == Kernel::tricube) {
+      const Vec rest = positive(1.0 - t * t * t);
+      return rest * rest * rest;
+    } else if constexpr (kernel == Kernel::cosine) {
+      return sin_of(positive(1.0 - t) * 1.5707963267948966);  // cos(πt/2)
+    } else {
+      static_assert(kernel == Kernel::silverman);
+      const Vec a = t * 0.70710678118654752;
+      const Vec value = exp_of(-a) * sin_of(positive(2.3561944901923449 - a));  // sin(a + π/4)
+      return where(t < silverman_support, value);
+    }
+  }
 };
 
 inline Vec square_from(const double* point, const LeafBlock& samples, int first) {
@@ -27,8 +52,20 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 
 }  // namespace
 
+void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums) {
+  add_terms<Compact<Kernel::silverman>>(pair, scale, sums);
+}
 void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Uniform>(pair, scale, sums);
+  add_terms<Compact<Kernel::uniform>>(pair, scale, sums);
+}
+void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums) {
+  add_terms<Compact<Kernel::triangular>>(pair, scale, sums);
+}
+void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums) {
+  add_terms<Compact<Kernel::tricube>>(pair, scale, sums);
+}
+void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums) {
+  add_terms<Compact<Kernel::cosine>>(pair, scale, sums);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {

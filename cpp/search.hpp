@@ -7,6 +7,7 @@
 //                                 looks at the samples of a leaf, with room for their squares
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -83,7 +84,7 @@ class Search {
     keeper.scan(kernels_, tree_, leaf, point, squares_.data());
   }
 
-  // What lies outside a node differs from the point, in some feature, by more than the point's
+  // What lies outside a node differs from the point, in some feature, by at least the point's
   // distance to that face of the node's box.
   bool holds_ball(Index node, const double* point, double square) const {
     const double* low = tree_.low(node);
@@ -102,7 +103,7 @@ class Search {
   std::vector<std::pair<Index, double>> stack_;
 };
 
-inline constexpr Index leaves_a_task = 64;
+inline constexpr Index leaves_a_task = 16;
 
 // Runs body(search, leaf, point) on every leaf of the tree; each thread has its own Search over
 // `searched` and room for a point.
@@ -115,7 +116,9 @@ void search_from_leaves(const Tree& leaves, const Tree& searched, const Executio
             point = std::vector<double>(static_cast<std::size_t>(leaves.features))](
                Index task) mutable {
       const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
-      for (Index leaf = task * leaves_a_task; leaf < end; ++leaf) body(search, leaf, point.data());
+      for (Index leaf = task * leaves_a_task; leaf < end && !execution.stop; ++leaf) {
+        body(search, leaf, point.data());
+      }
     };
   });
 }

@@ -30,6 +30,49 @@ inline Vec root(Vec x) {
   return x;
 }
 
+// exp(x) for x <= 0 to about one unit in the last place; 0 below -708.
+inline Vec exp_of(Vec x) {
+  constexpr double shift = 0x1.8p52;
+  const Vec clamped = x > -708.0 ? x : broadcast(-708.0);
+  const Vec shifted = clamped * 1.4426950408889634074 + shift;
+  const Vec n = shifted - shift;
+  const Vec r = (clamped - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
+  Vec p = broadcast(1.0 / 6227020800.0);
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = (p * (r * r) + r) + 1.0;
+  const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
+  return where(x > -708.0, p * reinterpret_cast<Vec>(power));
+}
+
+// sin(y) for 0 <= y <= 2.4, relative to sin(y) near 0.
+inline Vec sin_of(Vec y) {
+  const Vec z = y * y;
+  Vec p = broadcast(1.0 / 1.0888869450418352e28);  // 27!
+  p = 1.0 / 1.5511210043330986e25 - p * z;         // 25!
+  p = 1.0 / 2.5852016738884978e22 - p * z;
+  p = 1.0 / 5.109094217170944e19 - p * z;
+  p = 1.0 / 121645100408832000.0 - p * z;
+  p = 1.0 / 355687428096000.0 - p * z;
+  p = 1.0 / 1307674368000.0 - p * z;
+  p = 1.0 / 6227020800.0 - p * z;
+  p = 1.0 / 39916800.0 - p * z;
+  p = 1.0 / 362880.0 - p * z;
+  p = 1.0 / 5040.0 - p * z;
+  p = 1.0 / 120.0 - p * z;
+  p = 1.0 / 6.0 - p * z;
+  return y - y * (p * z);
+}
+
 inline Vec nearest_image(Vec delta, double period) {
   const Vec over = where(delta > 0.5 * period, broadcast(period));
   const Vec under = where(delta < -0.5 * period, broadcast(period));

@@ -171,7 +171,11 @@ def test_mention_of_tau_tells_that_lengths_and_auto_are_possible():
 BAD_COUNTS = [
     (0, ValueError, "n_clusters is 0, expected a whole number from 1 to 6"),
     (-2, ValueError, "n_clusters is -2, expected a whole number from 1 to 6"),
-    (7, ValueError, "n_clusters is 7, expected a whole number from 1 to 6, the number of samples"),
+    (
+        7,
+        ValueError,
+        "n_clusters is 7, expected a whole number from 1 to 6, the number of .*samples",
+    ),
     (2.0, TypeError, r"n_clusters is 2\.0, expected a whole number from 1 to 6"),
     ("2", TypeError, "n_clusters is '2', expected a whole number from 1 to 6"),
     (True, TypeError, "n_clusters is True, expected a whole number from 1 to 6"),
@@ -228,7 +232,7 @@ def test_unknown_ties_are_refused(ties):
 
 
 def test_unknown_order_of_merging_is_refused():
-    with pytest.raises(ValueError, match=r"by is 'size', expected one of .*'tau'"):
+    with pytest.raises(ValueError, match=r"by is 'size', expected 'tau'"):
         QuickShift(bandwidth=1.0).fit(X).labels_for(2, by="size")
 
 

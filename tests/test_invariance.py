@@ -3,18 +3,9 @@
 import numpy as np
 import pytest
 
-from quickshift import QuickShift
+from quickshift import QuickShift, kernels
 
-KERNELS = (
-    "gaussian",
-    "exponential",
-    "silverman",
-    "uniform",
-    "triangular",
-    "tricube",
-    "cosine",
-    "epanechnikov",
-)
+KERNELS = tuple(kernels.KERNELS)
 BITS = ("labels_", "density_", "log_density_", "parent_", "parent_distance_", "modes_", "tau_")
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 

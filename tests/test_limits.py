@@ -14,16 +14,7 @@ import pytest
 
 from quickshift import QuickShift, kernels, reference
 
-KERNELS = (
-    "gaussian",
-    "exponential",
-    "silverman",
-    "uniform",
-    "triangular",
-    "tricube",
-    "cosine",
-    "epanechnikov",
-)
+KERNELS = tuple(kernels.KERNELS)
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 MANY = 100_000
 

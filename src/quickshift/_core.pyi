@@ -35,6 +35,9 @@ class Tree:
     def exponent(self) -> int: ...
     @property
     def total_weight(self) -> float: ...
+    def absent_rows(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+        """Rows of weight zero."""
+
     def locations(
         self,
     ) -> tuple[

@@ -27,8 +27,10 @@ class QuickShift(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     bandwidth : float or {"auto", "paper", "scott", "silverman", "cv"}, default="auto"
-        h, the scale that divides distances in the kernel, or a rule that chooses it from the data.
-        Rules follow the spread of the data; features should be on comparable scales.
+        h, the scale that divides distances in the kernel, or a rule that chooses it from the data:
+        "paper" or "scott", the rate n^(-1/(4+d)) of the paper times the spread; "auto", half of it;
+        "silverman", the normal reference; "cv", the most likely one by leaving out each location.
+        Features should be on comparable scales.
     tau : float or "auto", default="auto"
         Longest move. Modes with a higher sample within tau are merged into its cluster. "auto" is
         1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the nearest
@@ -37,7 +39,8 @@ class QuickShift(ClusterMixin, BaseEstimator):
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     n_clusters : int, optional
-        Number of clusters wanted, instead of `tau`: the longest moves are removed.
+        Number of clusters wanted, instead of `tau`: the longest moves are removed. At most the
+        number of distinct samples.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -60,7 +63,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters.
     modes_ : ndarray of shape (`n_clusters_`, n_features)
-        Coordinates of the modes, highest first.
+        Coordinates of the modes, highest first; periodic ones in [0, period).
     mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
@@ -74,7 +77,8 @@ class QuickShift(ClusterMixin, BaseEstimator):
     bandwidth_ : float
         The bandwidth used.
     tau_ : float
-        The tau used; with `n_clusters`, the longest move kept.
+        The tau used; with `n_clusters`, the longest move kept (where moves of that very length were
+        removed too, ``labels_at(tau_)`` has fewer clusters).
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -157,15 +161,15 @@ class QuickShift(ClusterMixin, BaseEstimator):
                 n_jobs=self.n_jobs,
             )
             self._estimate = self._fit_density(samples)
-            self._sums = self._estimate.sums()
+            sums = self._estimate.sums()
             self._graph = stages.climb(
                 samples,
-                np.nan_to_num(self._sums, nan=0.0),
+                sums,
                 ties=self.ties,
                 n_jobs=self.n_jobs,
                 significant_bits=self._estimate.significant_bits,
             )
-            self._store(points, self._cut())
+            self._store(points, sums, self._cut())
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -315,7 +319,9 @@ class QuickShift(ClusterMixin, BaseEstimator):
             )
         return stages.cut(self._graph, tau, n_jobs=self.n_jobs)
 
-    def _store(self, points: NDArray[Any], forest: stages.Forest) -> None:
+    def _store(
+        self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest
+    ) -> None:
         self.bandwidth_ = self._estimate.bandwidth
         self.tau_ = forest.tau
         self.parent_ = self._graph.parent
@@ -323,9 +329,9 @@ class QuickShift(ClusterMixin, BaseEstimator):
         self.mode_indices_ = forest.roots
         self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
         self.n_clusters_ = forest.roots.size
-        self.density_ = self._estimate.density(self._sums)
-        self.log_density_ = self._estimate.log_density(self._sums)
-        self._absent = np.flatnonzero(np.isnan(self._sums))
+        self.density_ = self._estimate.density(sums)
+        self.log_density_ = self._estimate.log_density(sums)
+        self._absent = np.flatnonzero(np.isnan(sums))
         self._absent_points = points[self._absent]
         if self._absent.size:
             self.log_density_[self._absent] = self._estimate.log_density_at(self._absent_points)

@@ -1,4 +1,4 @@
-"""The four verbs, each a pure function from arrays to a frozen bundle of arrays.
+"""The verbs, each a pure function from arrays to a frozen bundle of arrays.
 
 ::
 

@@ -175,7 +175,9 @@ def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> fl
 
 def check_tau(tau: Any) -> float:
     """Return a length that is not negative; infinity keeps every edge."""
-    length = check_real(tau, "tau", "a length of at least 0 (estimators also take 'auto')")
+    length = check_real(
+        tau, "tau", "a length of at least 0 (only an estimator's parameter may be 'auto')"
+    )
     if length < 0:
         raise ValueError(
             f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
@@ -197,17 +199,23 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
     """Return a string that is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} is {value!r}, expected {otherwise}one of {known}.")
+        known = known if len(choices) == 1 else f"one of {known}"
+        raise ValueError(f"{name} is {value!r}, expected {otherwise}{known}.")
     return value
 
 
-def check_density(density: ArrayLike, n_samples: int) -> Floats:
-    """Return one finite density a sample."""
+def check_density(
+    density: ArrayLike, n_samples: int, ignored: NDArray[np.int64] | None = None
+) -> Floats:
+    """Return one density a sample, not NaN but at the ignored rows."""
     array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value a sample."
         )
-    if np.isnan(array).any():
+    unordered = np.isnan(array)
+    if ignored is not None:
+        unordered[ignored] = False
+    if unordered.any():
         raise ValueError("density has NaN entries, expected numbers that can be compared.")
     return array

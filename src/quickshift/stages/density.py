@@ -40,15 +40,15 @@ class Estimate:
         h.
     rtol : float
         Relative error allowed to infinite kernels.
-    n_threads : int
-        Threads a call uses.
+    n_jobs : int or None
+        Threads a call may use; None for all cores.
     """
 
     samples: Samples
     kernel: Kernel
     bandwidth: float
     rtol: float
-    n_threads: int
+    n_jobs: int | None
 
     @property
     def log_constant(self) -> float:
@@ -74,14 +74,14 @@ class Estimate:
             self.kernel.code,
             self.bandwidth,
             self.rtol,
-            threads=self.n_threads,
+            threads=resolve_threads(self.n_jobs),
         )
 
     def sums_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
         """Sum profiles at other points: values, and logarithms of their scales."""
         points = check_points(queries, "queries")
         check_n_features(points, self.samples.n_features, "queries")
-        return self._sums_at(self.samples.tree.query_tree(points, self.n_threads))
+        return self._sums_at(self.samples.tree.query_tree(points, resolve_threads(self.n_jobs)))
 
     def sums_left_out(self) -> tuple[Floats, Floats]:
         """Sum profiles at the samples, leaving out each one's own location; as `sums_at`."""
@@ -108,7 +108,7 @@ class Estimate:
         if self.samples.period is not None:
             points = points[:, np.isinf(self.samples.period)]
         size = np.abs(points).max(axis=1, initial=0.0).astype(np.float64)
-        remote = np.frexp(size)[1] > self.samples.tree.exponent + 490
+        remote = (size > 0) & (np.frexp(size)[1] > self.samples.tree.exponent + 490)
         if not remote.any():
             return
         directions = points[remote] / size[remote, None]
@@ -145,7 +145,7 @@ class Estimate:
             self.bandwidth,
             self.rtol,
             leave_out,
-            self.n_threads,
+            resolve_threads(self.n_jobs),
         )
 
 
@@ -164,7 +164,8 @@ def fit_estimate(
     tolerance = check_real(rtol, "rtol", "a relative error from 0 to below 1")
     if not 0 <= tolerance < 1:
         raise ValueError(f"rtol is {rtol!r}, expected a relative error from 0 to below 1.")
-    return Estimate(samples, chosen, h, tolerance, resolve_threads(n_jobs))
+    resolve_threads(n_jobs)  # raises at once if it is not one
+    return Estimate(samples, chosen, h, tolerance, n_jobs)
 
 
 def _check_range(bandwidth: float, samples: Samples) -> None:
@@ -210,7 +211,8 @@ def estimate_density(
     Returns
     -------
     ndarray of shape (n_samples,)
-        The normalised density, each sample's own kernel included.
+        The normalised density, each sample's own kernel included. NaN at rows of weight zero of
+        Samples, whose coordinates are not kept.
 
     Examples
     --------

@@ -61,7 +61,8 @@ def cut(graph: ParentGraph, tau: float, *, n_jobs: int | None = None) -> Forest:
 def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) -> Forest:
     """Remove the longest edges until there are ``n_clusters`` trees.
 
-    Between edges of the same length the one below the higher sample goes first.
+    Between edges of the same length the one below the higher sample goes first, so that the number
+    is met; no single tau gives that cut. Equal samples are never parted.
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) 
     (array([1, 1, 0]), 1.0)
     """
     present = np.flatnonzero(~np.isnan(graph.distance))
-    what = "the number of samples of positive weight"
-    wanted = check_count(n_clusters, "n_clusters", present.size, what)
     lengths = graph.distance[present]
+    what = "the number of distinct samples of positive weight"
+    wanted = check_count(n_clusters, "n_clusters", int((lengths > 0).sum()), what)
     n_trees = int(np.isinf(lengths).sum())
     if wanted < n_trees:
         raise ValueError(

@@ -72,7 +72,8 @@ def climb(
     X : array-like of shape (n_samples, n_features) or Samples
         The points.
     density : array-like of shape (n_samples,)
-        How high each one stands. Any numbers that can be compared will do.
+        How high each one stands. Any numbers that can be compared will do; rows of weight zero are
+        not looked at.
     ties : {"total", "strict"}
         What "higher" means between equal densities. "total": the lexicographically larger
         coordinates are higher, and of exact duplicates the first row. "strict": neither is.
@@ -82,7 +83,7 @@ def climb(
         Threads; None for all cores.
     significant_bits : int
         Densities are compared after rounding to this many bits, because the last bits of a sum
-        depend on the order of summation.
+        depend on the order of summation. Densities that are only known to a tolerance want fewer.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def climb(
     strict = check_choice(ties, "ties", TIES) == "strict"
     bits = check_count(significant_bits, "significant_bits", 53, "the bits of a double")
     samples = prepare(X, period=period, n_jobs=n_jobs)
-    heights = check_density(density, samples.n_samples)
+    heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
     parent, distance = _core.nearest_higher(
         samples.tree, heights, bits, strict, resolve_threads(n_jobs)
     )

@@ -74,7 +74,7 @@ def choose_bandwidth(
     h = min(h, period_limit(chosen, samples.period))
     if rule == "cv" and scale > 0:
         start = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-        return _most_likely(start)
+        h = min(_most_likely(start), period_limit(chosen, samples.period))
     return h
 
 
@@ -107,7 +107,7 @@ def _searched_factors(start: Estimate) -> tuple[float, float]:
     least, most = _SEARCH
     most = min(most, period_limit(start.kernel, start.samples.period) / start.bandwidth)
     if not start.kernel.infinite:
-        nearest = _core.nearest_distances(start.samples.tree, start.n_threads)
+        nearest = _core.nearest_distances(start.samples.tree, resolve_threads(start.n_jobs))
         least = max(least, float(nearest.max()) / start.kernel.support / start.bandwidth)
     return least * (1 + 1e-9), most
 
