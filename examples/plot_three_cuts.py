@@ -9,6 +9,7 @@ of those steps are too long to keep, so a fitted model can be cut again at no co
 # %%
 # Six blobs, two of them close together.
 import matplotlib.pyplot as plt
+import numpy as np
 
 import quickshift as qs
 
@@ -19,12 +20,18 @@ X, _ = mixture.sample(3000, seed=0)
 model = qs.QuickShift(bandwidth=0.6, tau=1.5).fit(X)
 
 # %%
-# A small tau leaves stray points as clusters of their own, a large one joins neighbours, and
-# between them lies the answer one would draw by hand.
+# A small tau leaves stray points as clusters of their own (grey), a large one joins neighbours, and
+# between them lies the answer one would draw by hand. Every cluster has the colour that its mode
+# has in the middle picture.
+highest_first = np.argsort(-model.density_)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharex=True, sharey=True)
 for ax, tau in zip(axes, [0.5, 1.5, 6.5], strict=True):
     labels = model.labels_at(tau)
-    ax.scatter(*X.T, c=labels % 10, cmap="tab10", s=3)
+    _, first = np.unique(labels[highest_first], return_index=True)
+    modes = highest_first[first]
+    colour = np.where(np.bincount(labels) > 20, model.labels_[modes], -1)[labels]
+    ax.scatter(*X[colour < 0].T, color="0.6", s=8)
+    ax.scatter(*X[colour >= 0].T, c=colour[colour >= 0], cmap="tab10", vmin=0, vmax=9, s=3)
     ax.set(title=f"tau = {tau}: {labels.max() + 1} clusters", aspect="equal")
 figure.tight_layout()
 plt.show()
