@@ -23,6 +23,18 @@ inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
 }
 
+inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& samples,
+                          Index sample_leaf) {
+  return {queries.leaf_coordinates(query_leaf),
+          samples.leaf_coordinates(sample_leaf),
+          samples.weights.data() + sample_leaf * samples.stride,
+          samples.periods(),
+          samples.features,
+          queries.stride,
+          samples.stride,
+          samples.count(sample_leaf)};
+}
+
 // By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms
 // of an infinite kernel would underflow, so they are taken relative to the nearest sample's. Empty
 // where that cannot happen, because every query is a sample.

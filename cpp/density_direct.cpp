@@ -28,14 +28,7 @@ struct Problem {
   bool includes_itself() const { return &queries == &samples && !options.leave_out; }
 
   LeafPair pair(Index query_leaf, Index sample_leaf) const {
-    return {queries.leaf_coordinates(query_leaf),
-            samples.leaf_coordinates(sample_leaf),
-            samples.weights.data() + sample_leaf * samples.stride,
-            samples.periods(),
-            samples.features,
-            queries.stride,
-            samples.stride,
-            samples.count(sample_leaf)};
+    return leaf_pair(queries, query_leaf, samples, sample_leaf);
   }
   void add_terms(const LeafPair& leaves, double* sums) const {
     pair_kernels().add_terms[static_cast<int>(options.kernel)](leaves, scale, sums);
@@ -85,9 +78,7 @@ double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nea
       most = std::max(most, reach);
       continue;
     }
-    for (int k = 0; k < problem.queries.features; ++k) {
-      point[k] = problem.queries.coordinate(slot, k);
-    }
+    copy_point(problem.queries, leaf, i, point.data());
     sums.log_scales[slot] = -near;
     sums.values[slot] = single_sum(problem.samples, problem.options, point.data(), reach, -near,
                                    problem.options.leave_out ? slot : -1);

@@ -143,15 +143,7 @@ class Worker {
     const double* block = queries_.leaf_coordinates(leaf);
     std::fill_n(values, queries_.stride, 0.0);
     for (Index sample : leaves) {
-      const Index other = samples_.leaf_of(sample);
-      const LeafPair pair{block,
-                          samples_.leaf_coordinates(other),
-                          samples_.weights.data() + other * samples_.stride,
-                          samples_.periods(),
-                          features_,
-                          queries_.stride,
-                          samples_.stride,
-                          samples_.count(other)};
+      const LeafPair pair = leaf_pair(queries_, leaf, samples_, samples_.leaf_of(sample));
       add_terms_(pair, scale_, values);
     }
     evaluate(polynomial(depth), block, values);
@@ -166,9 +158,7 @@ class Worker {
     for (int i = 0; i < queries_.count(leaf); ++i) {
       if (!(values[i] < 1e-3 * weight_inside)) continue;
       point.resize(static_cast<std::size_t>(features_));
-      for (int k = 0; k < features_; ++k) {
-        point[k] = queries_.leaf_coordinates(leaf)[k * queries_.stride + i];
-      }
+      copy_point(queries_, leaf, i, point.data());
       values[i] = single_sum(samples_, options_, point.data(), scale_.support_sq, 0.0);
     }
   }

@@ -68,6 +68,12 @@ struct Tree {
   Index leaf_of(Index node) const { return node - leaves(); }
 };
 
+// The coordinates of the i-th location of a leaf.
+inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {
+  const double* block = tree.leaf_coordinates(leaf);
+  for (int k = 0; k < tree.features; ++k) point[k] = block[k * tree.stride + i];
+}
+
 // weights: one per row, or null for all one. period: one per feature, or null where all are open.
 // The exponent of the scale is chosen from the points.
 Tree build_tree(const Points& points, const double* weights, const double* period,

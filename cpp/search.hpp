@@ -134,9 +134,4 @@ void offer_leaf(const PairKernels& kernels, const Tree& tree, Index leaf, const 
   }
 }
 
-inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {
-  const double* block = tree.leaf_coordinates(leaf);
-  for (int k = 0; k < tree.features; ++k) point[k] = block[k * tree.stride + i];
-}
-
 }  // namespace quickshift

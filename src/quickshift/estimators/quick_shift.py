@@ -334,8 +334,10 @@ class QuickShift(ClusterMixin, BaseEstimator):
         self._absent = np.flatnonzero(np.isnan(sums))
         self._absent_points = points[self._absent]
         if self._absent.size:
-            self.log_density_[self._absent] = self._estimate.log_density_at(self._absent_points)
-            self.density_[self._absent] = self._estimate.density_at(self._absent_points)
+            log_density = self._estimate.log_density_at(self._absent_points)
+            self.log_density_[self._absent] = log_density
+            with np.errstate(over="ignore", under="ignore"):
+                self.density_[self._absent] = np.exp(log_density)
         self.labels_ = self._complete(forest)
 
     def _complete(self, forest: stages.Forest) -> NDArray[np.int64]:
