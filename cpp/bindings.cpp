@@ -135,22 +135,22 @@ auto first_rows(const Tree& tree) {
   return std::make_tuple(array_of(rows), array_of(weights));
 }
 
-DensityOptions density_options(int kernel, double bandwidth, double rtol) {
+DensityOptions density_options(int kernel, double bandwidth, double rtol, Way way) {
   require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
   require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
   DensityOptions options;
   options.kernel = static_cast<Kernel>(kernel);
   options.bandwidth = bandwidth;
   options.rtol = rtol;
+  options.way = way;
   return options;
 }
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol, bool use_moments,
+auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol, Way way,
                      int threads) {
-  DensityOptions options = density_options(kernel, bandwidth, rtol);
-  options.use_moments = use_moments;
+  const DensityOptions options = density_options(kernel, bandwidth, rtol, way);
   Buffer<double> values(tree.rows);
   without_gil(threads, [&](const Execution& execution) {
     const Sums sums = kernel_sums(tree, tree, options, execution);
@@ -160,10 +160,10 @@ auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol
 }
 
 auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, double bandwidth,
-                     double rtol, bool leave_out, int threads) {
+                     double rtol, bool leave_out, Way way, int threads) {
   require(queries.features == samples.features, "queries and samples differ in their columns");
   require(!leave_out || &queries == &samples, "only samples can be left out of their own sums");
-  DensityOptions options = density_options(kernel, bandwidth, rtol);
+  DensityOptions options = density_options(kernel, bandwidth, rtol, way);
   options.leave_out = leave_out;
   Buffer<double> values(queries.rows);
   Buffer<double> log_scales(queries.rows);
@@ -364,11 +364,15 @@ NB_MODULE(_core, m) {
           },
           "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
 
+  nb::enum_<Way>(m, "Way", "How sums are computed; for tests, which force each.")
+      .value("automatic", Way::automatic)
+      .value("direct", Way::direct)
+      .value("moments", Way::moments);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
-        "use_moments"_a = true, "threads"_a = 1,
+        "way"_a = Way::automatic, "threads"_a = 1,
         "Unnormalised kernel sums at the samples, each including itself.");
   m.def("kernel_sums_at", &sums_at_queries, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a,
-        "rtol"_a, "leave_out"_a = false, "threads"_a = 1,
+        "rtol"_a, "leave_out"_a = false, "way"_a = Way::automatic, "threads"_a = 1,
         "Unnormalised kernel sums at queries: values, and the logarithms of their scales.");
   m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1,
         "Distance of every location to the nearest other one, in the order of `locations`.");

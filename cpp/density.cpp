@@ -1,6 +1,7 @@
 #include "density.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "box.hpp"
 
@@ -37,14 +38,32 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
   return sum;
 }
 
+namespace {
+
+Way choose(const DensityOptions& options) {
+  const bool moments = has_moments(options.kernel) && !options.leave_out;
+  if (options.way == Way::moments && !moments) {
+    throw std::invalid_argument("moments do not serve this kernel, or sums that leave out");
+  }
+  if (options.way != Way::automatic) return options.way;
+  return moments ? Way::moments : Way::direct;
+}
+
+}  // namespace
+
 Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution) {
   const bool includes_itself = &queries == &samples && !options.leave_out;
-  const bool moments = has_moments(options.kernel) && options.use_moments && !options.leave_out;
   Sums sums;
   sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  (moments ? moment_sums : direct_sums)(queries, samples, options, execution, sums);
+  switch (choose(options)) {
+    case Way::moments:
+      moment_sums(queries, samples, options, execution, sums);
+      break;
+    default:
+      direct_sums(queries, samples, options, execution, sums);
+  }
   if (samples.weight_exponent != 0) {
     for (double& value : sums.values) value = std::ldexp(value, samples.weight_exponent);
   }

@@ -9,12 +9,20 @@
 
 namespace quickshift {
 
+// How sums are computed; each way gives the same sums within its promise. A way that does not serve
+// the kernel or the dimension at hand is an error where it is asked for.
+enum class Way {
+  automatic,  // the cheapest by estimate
+  direct,     // pair by pair, over the leaves within reach
+  moments,    // polynomials of whole nodes: uniform and epanechnikov
+};
+
 struct DensityOptions {
   Kernel kernel = Kernel::gaussian;
-  double bandwidth = 1.0;   // in the caller's units
-  double rtol = 1e-9;       // infinite kernels: relative error of every sum; 0 sums all pairs
-  bool leave_out = false;   // queries are the samples: each leaves out its own location
-  bool use_moments = true;  // false: every kernel is summed pair by pair
+  double bandwidth = 1.0;  // in the caller's units
+  double rtol = 1e-9;      // infinite kernels: relative error of every sum; 0 sums all pairs
+  bool leave_out = false;  // queries are the samples: each leaves out its own location
+  Way way = Way::automatic;
 };
 
 // The bandwidth in the scale of a tree. Beyond 2^60 times the data nothing changes any more, and
@@ -47,7 +55,7 @@ struct Sums {
 Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution);
 
-// The two ways, one a file.
+// The ways, one a file.
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,

@@ -2,6 +2,7 @@
 The native core of quickshift. Arguments are checked in Python; see quickshift.stages.
 """
 
+import enum
 from typing import Annotated
 
 import numpy
@@ -73,12 +74,21 @@ class Tree:
     ) -> Tree:
         """A tree over queries to these samples."""
 
+class Way(enum.Enum):
+    """How sums are computed; for tests, which force each."""
+
+    automatic = 0
+
+    direct = 1
+
+    moments = 2
+
 def kernel_sums(
     tree: Tree,
     kernel: int,
     bandwidth: float,
     rtol: float,
-    use_moments: bool = True,
+    way: Way = Way.automatic,
     threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """Unnormalised kernel sums at the samples, each including itself."""
@@ -90,6 +100,7 @@ def kernel_sums_at(
     bandwidth: float,
     rtol: float,
     leave_out: bool = False,
+    way: Way = Way.automatic,
     threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],

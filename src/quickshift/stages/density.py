@@ -145,7 +145,7 @@ class Estimate:
             self.bandwidth,
             self.rtol,
             leave_out,
-            resolve_threads(self.n_jobs),
+            threads=resolve_threads(self.n_jobs),
         )
 
 
