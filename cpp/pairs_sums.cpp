@@ -10,6 +10,7 @@ void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
+unsigned within_box(const LeafBlock&, const double*, const double*);
 
 namespace {
 
@@ -62,6 +63,6 @@ static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 
 extern const PairKernels table;
-const PairKernels table = {by_kernel, rough, squares, squares_above};
+const PairKernels table = {by_kernel, rough, squares, squares_above, within_box};
 
 }  // namespace quickshift::QUICKSHIFT_ISA
