@@ -74,7 +74,7 @@ struct PairKernels {
   unsigned (*within_box)(const LeafBlock& locations, const double* squares, const double* box);
 };
 
-// The fastest set that this machine can run.
+// Those of the instruction set in use.
 const PairKernels& pair_kernels();
 
 }  // namespace quickshift

@@ -62,7 +62,7 @@ static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a
 
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 
-extern const PairKernels table;
-const PairKernels table = {by_kernel, rough, squares, squares_above, within_box};
+extern const PairKernels pair_table;
+const PairKernels pair_table = {by_kernel, rough, squares, squares_above, within_box};
 
 }  // namespace quickshift::QUICKSHIFT_ISA
