@@ -12,6 +12,7 @@
 #include "assign.hpp"
 #include "density.hpp"
 #include "forest.hpp"
+#include "instruction_set.hpp"
 #include "kdtree.hpp"
 #include "nearest.hpp"
 #include "nearest_higher.hpp"
@@ -145,6 +146,12 @@ DensityOptions density_options(int kernel, double bandwidth, double rtol, Way wa
   options.way = way;
   return options;
 }
+
+#ifdef __clang__
+constexpr const char* compiler = __VERSION__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -331,6 +338,7 @@ void restore_tree(Tree& t, const nb::tuple& state) {
 NB_MODULE(_core, m) {
   m.doc() =
       "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+  choose_instruction_set();
 
   nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")
       .def(
@@ -363,6 +371,18 @@ NB_MODULE(_core, m) {
             });
           },
           "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
+
+  nb::enum_<InstructionSet>(m, "InstructionSet", "What vector code can be compiled for.")
+      .value("generic", InstructionSet::generic)
+      .value("neon", InstructionSet::neon)
+      .value("v2", InstructionSet::v2)
+      .value("v3", InstructionSet::v3);
+  m.def("instruction_set", &instruction_set, "The instruction set in use.");
+  m.def("has_instruction_set", &has_instruction_set, "instruction_set"_a,
+        "Whether the machine has an instruction set, and vector code was compiled for it.");
+  m.def("set_instruction_set", &set_instruction_set, "instruction_set"_a,
+        "Use another one that the machine has; for tests, while nothing else runs.");
+  m.def("compiler", [] { return compiler; }, "Name and version of the compiler.");
 
   nb::enum_<Way>(m, "Way", "How sums are computed; for tests, which force each.")
       .value("automatic", Way::automatic)

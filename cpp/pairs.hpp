@@ -60,7 +60,7 @@ struct PairKernels {
                             double height, double* squares);
 };
 
-// The fastest set that this machine can run.
+// Those of the instruction set in use.
 const PairKernels& pair_kernels();
 
 }  // namespace quickshift

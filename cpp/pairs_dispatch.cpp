@@ -1,22 +1,13 @@
+#include "instruction_set.hpp"
 #include "pairs.hpp"
 
 namespace quickshift {
 
-namespace baseline {
-extern const PairKernels table;
-}
-
-#ifdef QUICKSHIFT_HAS_V3
-namespace v3 {
-extern const PairKernels table;
-}
+QUICKSHIFT_DECLARE_TABLE(PairKernels, pair_table)
 
 const PairKernels& pair_kernels() {
-  static const bool modern = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return modern ? v3::table : baseline::table;
+  static constexpr const PairKernels* tables[] = QUICKSHIFT_TABLES(pair_table);
+  return *tables[instruction_set_index()];
 }
-#else
-const PairKernels& pair_kernels() { return baseline::table; }
-#endif
 
 }  // namespace quickshift

@@ -45,7 +45,7 @@ constexpr AddTerms by_kernel[] = {
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
-extern const PairKernels table;
-const PairKernels table = {by_kernel, squares, squares_above};
+extern const PairKernels pair_table;
+const PairKernels pair_table = {by_kernel, squares, squares_above};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -74,6 +74,33 @@ class Tree:
     ) -> Tree:
         """A tree over queries to these samples."""
 
+class InstructionSet(enum.Enum):
+    """What vector code can be compiled for."""
+
+    generic = 0
+
+    neon = 1
+
+    v2 = 2
+
+    v3 = 3
+
+def instruction_set() -> InstructionSet:
+    """The instruction set in use."""
+
+def has_instruction_set(instruction_set: InstructionSet) -> bool:
+    """
+    Whether the machine has an instruction set, and vector code was compiled for it.
+    """
+
+def set_instruction_set(instruction_set: InstructionSet) -> None:
+    """
+    Use another one that the machine has; for tests, while nothing else runs.
+    """
+
+def compiler() -> str:
+    """Name and version of the compiler."""
+
 class Way(enum.Enum):
     """How sums are computed; for tests, which force each."""
 
