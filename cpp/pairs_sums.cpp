@@ -1,4 +1,4 @@
-// Sums where nothing is decided by comparing distances, so products and sums may be fused.
+// Sums where nothing is decided by comparing distances.
 #include "vec.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
@@ -13,27 +13,24 @@ LeafView squares_above(const double*, const LeafBlock&, const double*, double, d
 
 namespace {
 
-// h² - |q - x|² directly: one fused operation a feature. What is left within rounding of the edge
-// counts as outside, so that a sample at exactly h adds nothing.
+// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
+// adds nothing.
 struct Epanechnikov {
   const KernelScale& scale;
-  Vec start() const { return broadcast(scale.width_sq); }
-  Vec add(Vec rest, Vec delta) const { return rest - delta * delta; }
-  Vec finish(Vec rest) const { return where(rest > scale.rounding, rest); }
+  Vec of_square(Vec square) const {
+    const Vec rest = scale.width_sq - square;
+    return where(rest > scale.rounding, rest);
+  }
 };
 
 struct Gaussian {
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
+  Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(-root(square) / scale.width); }
+  Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
 }  // namespace
