@@ -50,20 +50,22 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 
 }  // namespace
 
-void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::silverman>>(pair, scale, sums);
+void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums,
+                   double* other_sums) {
+  add_terms<Compact<Kernel::silverman>>(pair, scale, sums, other_sums);
 }
-void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::uniform>>(pair, scale, sums);
+void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::uniform>>(pair, scale, sums, other_sums);
 }
-void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::triangular>>(pair, scale, sums);
+void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums,
+                    double* other_sums) {
+  add_terms<Compact<Kernel::triangular>>(pair, scale, sums, other_sums);
 }
-void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::tricube>>(pair, scale, sums);
+void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::tricube>>(pair, scale, sums, other_sums);
 }
-void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::cosine>>(pair, scale, sums);
+void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {

@@ -3,11 +3,11 @@
 
 namespace quickshift::QUICKSHIFT_ISA {
 
-void add_silverman(const LeafPair&, const KernelScale&, double*);
-void add_uniform(const LeafPair&, const KernelScale&, double*);
-void add_triangular(const LeafPair&, const KernelScale&, double*);
-void add_tricube(const LeafPair&, const KernelScale&, double*);
-void add_cosine(const LeafPair&, const KernelScale&, double*);
+void add_silverman(const LeafPair&, const KernelScale&, double*, double*);
+void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
+void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
+void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
+void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 
@@ -33,6 +33,18 @@ struct Exponential {
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
+struct RoughGaussian {
+  const KernelScale& scale;
+  Vec of_square(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
+};
+
+struct RoughExponential {
+  const KernelScale& scale;
+  Vec of_square(Vec square) const {
+    return rough_power_of_two(root(square) * scale.log2_exponential);
+  }
+};
+
 }  // namespace
 
 constexpr AddTerms by_kernel[] = {
@@ -42,7 +54,9 @@ constexpr AddTerms by_kernel[] = {
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
+constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
+
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel, squares, squares_above};
+const PairKernels pair_table = {by_kernel, rough, squares, squares_above};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -48,6 +48,41 @@ inline Vec root(Vec x) {
   return x;
 }
 
+// Four doubles, whatever the lanes, so that what is summed over four queries at a time has the same
+// order on every instruction set.
+struct Four {
+  static constexpr int parts = 4 / lanes;
+  Vec part[parts];
+};
+
+// to[j] += the sum of the four in from[j].
+inline void add_each(const Four* from, int count, double* to) {
+  for (int j = 0; j < count; ++j) {
+    double four[4];
+    for (int i = 0; i < Four::parts; ++i) store(four + i * lanes, from[j].part[i]);
+    to[j] += (four[0] + four[2]) + (four[1] + four[3]);
+  }
+}
+
+// 2^t for -1000 <= t <= 0.5 to a relative 3e-12, and about 2^-1000 below; what is lost beside
+// `exp_of` is below any tolerance it is used for.
+inline Vec rough_power_of_two(Vec t) {
+  constexpr double shift = 0x1.8p52;
+  t = t > -1000.0 ? t : broadcast(-1000.0);
+  const Vec shifted = t + shift;
+  const Vec r = t - (shifted - shift);
+  Vec p = broadcast(1.3250805517502249389e-6);  // (2^r - 1) / r at Chebyshev's points
+  p = fused(p, r, 1.5303700711365693939e-5);
+  p = fused(p, r, 1.5403475186530785847e-4);
+  p = fused(p, r, 1.3333478473685415281e-3);
+  p = fused(p, r, 9.6181291352361397357e-3);
+  p = fused(p, r, 5.5504109063258666119e-2);
+  p = fused(p, r, 2.4022650695888502134e-1);
+  p = fused(p, r, 6.9314718055683241353e-1);
+  p = fused(p, r, 1.0);
+  return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
+}
+
 // exp(x) for x <= 0 to about one unit in the last place; 0 below -708.
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
@@ -99,50 +134,74 @@ inline Vec nearest_image(Vec delta, double period) {
 }
 
 // Terms provides the term of a squared distance. `features` is the template's where it is not 0.
-template <class Terms, int fixed_features, bool periodic, int count>
-inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums) {
+// With `both` the samples' sums get the terms too.
+template <class Terms, int fixed_features, bool periodic, int stride, int size, bool both>
+inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
+                      double* other_sums) {
+  constexpr int count = size / lanes;
   const int features = fixed_features ? fixed_features : pair.features;
+  const int query_stride = stride ? stride : pair.query_stride;
+  const double* queries = pair.queries + first;
   Vec total[count] = {};
+  Four back[max_stride];
   for (int j = 0; j < pair.sample_count; ++j) {
     Vec square[count];
     for (int k = 0; k < features; ++k) {
       const double sample = pair.samples[k * pair.sample_stride + j];
       for (int v = 0; v < count; ++v) {
-        Vec delta = load(pair.queries + k * pair.query_stride + first + v * lanes) - sample;
+        Vec delta = load(queries + k * query_stride + v * lanes) - sample;
         if constexpr (periodic) {
           if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
         }
         square[v] = k == 0 ? delta * delta : square[v] + delta * delta;
       }
     }
-    const Vec weight = broadcast(pair.weights[j]);
-    for (int v = 0; v < count; ++v) total[v] = fused(weight, terms.of_square(square[v]), total[v]);
+    if constexpr (both) back[j] = Four{};
+    for (int v = 0; v < count; ++v) {
+      const Vec term = terms.of_square(square[v]);
+      total[v] = fused(broadcast(pair.weights[j]), term, total[v]);
+      if constexpr (both) {
+        Vec& to = back[j].part[v % Four::parts];
+        to = fused(load(pair.query_weights + first + v * lanes), term, to);
+      }
+    }
   }
   for (int v = 0; v < count; ++v) {
     double* to = sums + first + v * lanes;
     store(to, load(to) + total[v]);
   }
+  if constexpr (both) add_each(back, pair.sample_count, other_sums);
 }
 
-template <class Terms, int fixed_features, bool periodic>
-void add_blocks(const LeafPair& pair, const Terms& terms, double* sums) {
-  int first = 0;
-  for (; first + 16 <= pair.query_stride; first += 16) {
-    add_block<Terms, fixed_features, periodic, 16 / lanes>(pair, terms, first, sums);
+template <class Terms, int fixed_features, bool periodic, bool both>
+void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
+  if (pair.query_stride == 16) {
+    return add_block<Terms, fixed_features, periodic, 16, 16, both>(pair, terms, 0, sums,
+                                                                    other_sums);
   }
-  for (; first < pair.query_stride; first += 4) {
-    add_block<Terms, fixed_features, periodic, 4 / lanes>(pair, terms, first, sums);
+  if (pair.query_stride == 12) {
+    return add_block<Terms, fixed_features, periodic, 12, 12, both>(pair, terms, 0, sums,
+                                                                    other_sums);
   }
+  for (int first = 0; first < pair.query_stride; first += 4) {
+    add_block<Terms, fixed_features, periodic, 0, 4, both>(pair, terms, first, sums, other_sums);
+  }
+}
+
+template <class Terms, bool both>
+void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
+  if (pair.period) return add_blocks<Terms, 0, true, both>(pair, terms, sums, other_sums);
+  if (pair.features == 1) return add_blocks<Terms, 1, false, both>(pair, terms, sums, other_sums);
+  if (pair.features == 2) return add_blocks<Terms, 2, false, both>(pair, terms, sums, other_sums);
+  if (pair.features == 3) return add_blocks<Terms, 3, false, both>(pair, terms, sums, other_sums);
+  return add_blocks<Terms, 0, false, both>(pair, terms, sums, other_sums);
 }
 
 template <class Terms>
-void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums) {
+void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   const Terms terms{scale};
-  if (pair.period) return add_blocks<Terms, 0, true>(pair, terms, sums);
-  if (pair.features == 1) return add_blocks<Terms, 1, false>(pair, terms, sums);
-  if (pair.features == 2) return add_blocks<Terms, 2, false>(pair, terms, sums);
-  if (pair.features == 3) return add_blocks<Terms, 3, false>(pair, terms, sums);
-  return add_blocks<Terms, 0, false>(pair, terms, sums);
+  if (other_sums) return add_to<Terms, true>(pair, terms, sums, other_sums);
+  add_to<Terms, false>(pair, terms, sums, nullptr);
 }
 
 }  // namespace
