@@ -1,5 +1,5 @@
-// What compares distances: compiled without contraction, so that a square has the bits that its
-// definition gives it.
+// What compares distances: nothing is fused, so that a square has the bits that its definition
+// gives it.
 #include "vec.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
@@ -9,10 +9,9 @@ namespace {
 // The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
 template <Kernel kernel>
 struct Compact {
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const {
+  Vec of_square(Vec square) const {
     if constexpr (kernel == Kernel::uniform) {
       return where(square <= scale.support_sq, broadcast(1.0));
     } else {

@@ -1,4 +1,4 @@
-// Sums where nothing is decided by comparing distances, so products and sums may be fused.
+// Sums where nothing is decided by comparing distances.
 #include "vec.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
@@ -14,41 +14,41 @@ unsigned within_box(const LeafBlock&, const double*, const double*);
 
 namespace {
 
-// h² - |q - x|² directly: one fused operation a feature. What is left within rounding of the edge
-// counts as outside, so that a sample at exactly h adds nothing.
+// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
+// adds nothing.
 struct Epanechnikov {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return broadcast(scale.width_sq); }
-  Vec add(Vec rest, Vec delta) const { return rest - delta * delta; }
-  Vec finish(Vec rest) const { return where(rest > scale.rounding, rest); }
+  Vec of_square(Vec square) const {
+    const Vec rest = scale.width_sq - square;
+    return where(rest > scale.rounding, rest);
+  }
 };
 
 struct Gaussian {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
+  Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(-root(square) / scale.width); }
+  Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
 struct RoughGaussian {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
+  Vec of_square(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
 };
 
 struct RoughExponential {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return rough_power_of_two(root(square) * scale.log2_exponential); }
+  Vec of_square(Vec square) const {
+    return rough_power_of_two(root(square) * scale.log2_exponential);
+  }
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ class Search {
     const auto count = static_cast<int>(keepers.size());
     const auto point = [&](int i) { return points + i * tree_.features; };
     const bool together = !period_ && tree_.features <= most_features_together;
-    double widest = 0.0;
+    double widest = -1.0;
     std::fill_n(reaches_, max_stride, -1.0);
     for (int i = 0; i < count; ++i) {
       scan(leaf, point(i), keepers[i]);
@@ -60,16 +60,17 @@ class Search {
       reaches_[i] = keepers[i].reach();
       widest = std::max(widest, reaches_[i]);
     }
-    if (widest > 0.0) look_around(leaf, widest, [&](Index other) {
-      unsigned near = kernels_.within_box(tree_.leaf_block(leaf), reaches_,
-                                          tree_.low(tree_.leaves() + other));
-      for (; near != 0; near &= near - 1) {
-        const int i = std::countr_zero(near);
-        if (!keepers[i].wants(tree_.leaves() + other)) continue;
-        scan(other, point(i), keepers[i]);
-        reaches_[i] = keepers[i].reach();
-      }
-    });
+    if (widest >= 0.0)
+      look_around(leaf, widest, [&](Index other) {
+        unsigned near = kernels_.within_box(tree_.leaf_block(leaf), reaches_,
+                                            tree_.low(tree_.leaves() + other));
+        for (; near != 0; near &= near - 1) {
+          const int i = std::countr_zero(near);
+          if (!keepers[i].wants(tree_.leaves() + other)) continue;
+          scan(other, point(i), keepers[i]);
+          reaches_[i] = keepers[i].reach();
+        }
+      });
     for (int i = 0; i < count; ++i) {
       if (reaches_[i] < 0.0) climb(leaf, point(i), keepers[i]);
     }

@@ -1,8 +1,15 @@
 // Vectors of doubles and the loop over two leaves, for the files that are compiled once for each
 // instruction set, with QUICKSHIFT_ISA (a namespace) and QUICKSHIFT_LANES set by the build. Those
 // include no standard templates: the linker could share their instances with code for older
-// machines.
+// machines. The compiler fuses nothing by itself: where a sum is not sensitive to its last bits,
+// `fused` says so, and squares of distances have the same bits in every instruction set.
 #pragma once
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 #include "pairs.hpp"
 
@@ -23,6 +30,22 @@ inline void store(double* to, Vec value) { __builtin_memcpy(to, &value, sizeof v
 inline Vec broadcast(double x) { return x - Vec{}; }
 inline Vec where(Bits condition, Vec value) {
   return reinterpret_cast<Vec>(condition & reinterpret_cast<Bits>(value));
+}
+// a * b + c, rounded once where the instruction set has that operation.
+inline Vec fused(Vec a, Vec b, Vec c) {
+#if defined(__FMA__)
+  return _mm256_fmadd_pd(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f64(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
+template <bool fuse>
+inline Vec add_product(Vec a, Vec b, Vec c) {
+  if constexpr (fuse) return fused(a, b, c);
+  return c + a * b;
 }
 inline Vec positive(Vec x) { return x > 0.0 ? x : Vec{}; }
 inline Vec root(Vec x) {
@@ -54,14 +77,14 @@ inline Vec rough_power_of_two(Vec t) {
   const Vec shifted = t + shift;
   const Vec r = t - (shifted - shift);
   Vec p = broadcast(1.3250805517502249389e-6);  // (2^r - 1) / r at Chebyshev's points
-  p = p * r + 1.5303700711365693939e-5;
-  p = p * r + 1.5403475186530785847e-4;
-  p = p * r + 1.3333478473685415281e-3;
-  p = p * r + 9.6181291352361397357e-3;
-  p = p * r + 5.5504109063258666119e-2;
-  p = p * r + 2.4022650695888502134e-1;
-  p = p * r + 6.9314718055683241353e-1;
-  p = p * r + 1.0;
+  p = fused(p, r, 1.5303700711365693939e-5);
+  p = fused(p, r, 1.5403475186530785847e-4);
+  p = fused(p, r, 1.3333478473685415281e-3);
+  p = fused(p, r, 9.6181291352361397357e-3);
+  p = fused(p, r, 5.5504109063258666119e-2);
+  p = fused(p, r, 2.4022650695888502134e-1);
+  p = fused(p, r, 6.9314718055683241353e-1);
+  p = fused(p, r, 1.0);
   return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
 }
 
@@ -69,22 +92,23 @@ inline Vec rough_power_of_two(Vec t) {
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
   const Vec clamped = x > -708.0 ? x : broadcast(-708.0);
-  const Vec shifted = clamped * 1.4426950408889634074 + shift;
+  const Vec shifted = fused(clamped, broadcast(1.4426950408889634074), shift);
   const Vec n = shifted - shift;
-  const Vec r = (clamped - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
+  Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
+  r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
   Vec p = broadcast(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = (p * (r * r) + r) + 1.0;
+  p = fused(p, r, 1.0 / 479001600.0);
+  p = fused(p, r, 1.0 / 39916800.0);
+  p = fused(p, r, 1.0 / 3628800.0);
+  p = fused(p, r, 1.0 / 362880.0);
+  p = fused(p, r, 1.0 / 40320.0);
+  p = fused(p, r, 1.0 / 5040.0);
+  p = fused(p, r, 1.0 / 720.0);
+  p = fused(p, r, 1.0 / 120.0);
+  p = fused(p, r, 1.0 / 24.0);
+  p = fused(p, r, 1.0 / 6.0);
+  p = fused(p, r, 0.5);
+  p = fused(p, r * r, r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
@@ -114,21 +138,22 @@ inline Vec nearest_image(Vec delta, double period) {
   return (delta - over) + under;
 }
 
-// Terms provides: its running value before the first feature, how a difference changes it, and the
-// term it ends in. `features` is the template's where it is not 0. With `both` the samples' sums
-// get the terms too.
+// Terms provides the term of a squared distance, and whether that may be off by its last bits.
+// `features` is the template's where it is not 0. With `both` the samples' sums get the terms too;
+// each of these sums has its own sample's term, beside which the last bits of another are nothing,
+// while a query may have but a single term near the edge of a support.
 template <class Terms, int fixed_features, bool periodic, int stride, int size, bool both>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
   constexpr int count = size / lanes;
+  constexpr bool fuse = both && Terms::may_fuse;
   const int features = fixed_features ? fixed_features : pair.features;
   const int query_stride = stride ? stride : pair.query_stride;
   const double* queries = pair.queries + first;
   Vec total[count] = {};
   Four back[max_stride];
   for (int j = 0; j < pair.sample_count; ++j) {
-    Vec running[count];
-    for (int v = 0; v < count; ++v) running[v] = terms.start();
+    Vec square[count];
     for (int k = 0; k < features; ++k) {
       const double sample = pair.samples[k * pair.sample_stride + j];
       for (int v = 0; v < count; ++v) {
@@ -136,15 +161,16 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
         if constexpr (periodic) {
           if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
         }
-        running[v] = terms.add(running[v], delta);
+        square[v] = k == 0 ? delta * delta : add_product<fuse>(delta, delta, square[v]);
       }
     }
     if constexpr (both) back[j] = Four{};
     for (int v = 0; v < count; ++v) {
-      const Vec term = terms.finish(running[v]);
-      total[v] += pair.weights[j] * term;
+      const Vec term = terms.of_square(square[v]);
+      total[v] = fused(broadcast(pair.weights[j]), term, total[v]);
       if constexpr (both) {
-        back[j].part[v % Four::parts] += load(pair.query_weights + first + v * lanes) * term;
+        Vec& to = back[j].part[v % Four::parts];
+        to = fused(load(pair.query_weights + first + v * lanes), term, to);
       }
     }
   }
