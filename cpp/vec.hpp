@@ -5,7 +5,7 @@
 // `fused` says so, and squares of distances have the same bits in every instruction set.
 #pragma once
 
-#if defined(__FMA__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -47,7 +47,17 @@ inline Vec add_product(Vec a, Vec b, Vec c) {
   if constexpr (fuse) return fused(a, b, c);
   return c + a * b;
 }
-inline Vec positive(Vec x) { return x > 0.0 ? x : Vec{}; }
+// The larger one; the second where they cannot be compared.
+inline Vec larger(Vec a, Vec b) {
+#if defined(__AVX__)
+  return _mm256_max_pd(a, b);
+#elif defined(__SSE2__)
+  return _mm_max_pd(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+inline Vec positive(Vec x) { return larger(x, Vec{}); }
 inline Vec root(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);
   return x;
@@ -73,7 +83,7 @@ inline void add_each(const Four* from, int count, double* to) {
 // `exp_of` is below any tolerance it is used for.
 inline Vec rough_power_of_two(Vec t) {
   constexpr double shift = 0x1.8p52;
-  t = t > -1000.0 ? t : broadcast(-1000.0);
+  t = larger(t, broadcast(-1000.0));
   const Vec shifted = t + shift;
   const Vec r = t - (shifted - shift);
   Vec p = broadcast(1.3250805517502249389e-6);  // (2^r - 1) / r at Chebyshev's points
@@ -91,7 +101,7 @@ inline Vec rough_power_of_two(Vec t) {
 // exp(x) for x <= 0 to about one unit in the last place; 0 below -708.
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
-  const Vec clamped = x > -708.0 ? x : broadcast(-708.0);
+  const Vec clamped = larger(x, broadcast(-708.0));
   const Vec shifted = fused(clamped, broadcast(1.4426950408889634074), shift);
   const Vec n = shifted - shift;
   Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
@@ -150,29 +160,38 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   const int features = fixed_features ? fixed_features : pair.features;
   const int query_stride = stride ? stride : pair.query_stride;
   const double* queries = pair.queries + first;
-  Vec total[count] = {};
+  const auto difference = [&](int j, int k, int v) {
+    const Vec delta = load(queries + k * query_stride + v * lanes) -
+                      broadcast(pair.samples[k * pair.sample_stride + j]);
+    if constexpr (!periodic) return delta;
+    return pair.period[k] < __builtin_inf() ? nearest_image(delta, pair.period[k]) : delta;
+  };
+  Vec total[count];
+  for (int v = 0; v < count; ++v) total[v] = Vec{};
   Four back[max_stride];
   for (int j = 0; j < pair.sample_count; ++j) {
     Vec square[count];
-    for (int k = 0; k < features; ++k) {
-      const double sample = pair.samples[k * pair.sample_stride + j];
+    for (int v = 0; v < count; ++v) {
+      const Vec delta = difference(j, 0, v);
+      square[v] = delta * delta;
+    }
+    for (int k = 1; k < features; ++k) {
       for (int v = 0; v < count; ++v) {
-        Vec delta = load(queries + k * query_stride + v * lanes) - sample;
-        if constexpr (periodic) {
-          if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
-        }
-        square[v] = k == 0 ? delta * delta : add_product<fuse>(delta, delta, square[v]);
+        const Vec delta = difference(j, k, v);
+        square[v] = add_product<fuse>(delta, delta, square[v]);
       }
     }
-    if constexpr (both) back[j] = Four{};
+    const Vec weight = broadcast(pair.weights[j]);
+    Four sum = {};
     for (int v = 0; v < count; ++v) {
       const Vec term = terms.of_square(square[v]);
-      total[v] = fused(broadcast(pair.weights[j]), term, total[v]);
+      total[v] = fused(weight, term, total[v]);
       if constexpr (both) {
-        Vec& to = back[j].part[v % Four::parts];
+        Vec& to = sum.part[v % Four::parts];
         to = fused(load(pair.query_weights + first + v * lanes), term, to);
       }
     }
+    if constexpr (both) back[j] = sum;
   }
   for (int v = 0; v < count; ++v) {
     double* to = sums + first + v * lanes;
