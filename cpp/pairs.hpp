@@ -69,6 +69,9 @@ struct PairKernels {
   // The same where heights[j] > height, infinity elsewhere.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
+  // A bit for each location whose least square to a box [low, high][feature] is at most its own in
+  // `squares`. Open features only.
+  unsigned (*within_box)(const LeafBlock& locations, const double* squares, const double* box);
 };
 
 // Those of the instruction set in use.

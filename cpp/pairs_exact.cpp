@@ -9,6 +9,7 @@ namespace {
 // The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
 template <Kernel kernel>
 struct Compact {
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     if constexpr (kernel == Kernel::uniform) {
@@ -93,6 +94,23 @@ LeafView squares_above(const double* point, const LeafBlock& samples, const doub
     view.equal += static_cast<int>(equal[i]);
   }
   return view;
+}
+
+unsigned within_box(const LeafBlock& locations, const double* squares, const double* box) {
+  unsigned bits = 0;
+  for (int first = 0; first < locations.stride; first += lanes) {
+    Vec s = {};
+    for (int k = 0; k < locations.features; ++k) {
+      const Vec x = load(locations.coordinates + k * locations.stride + first);
+      const Vec below = box[k] - x;
+      const Vec above = x - box[locations.features + k];
+      const Vec gap = positive(below > above ? below : above);
+      s += gap * gap;
+    }
+    const Bits near = s <= load(squares + first);
+    for (int i = 0; i < lanes; ++i) bits |= static_cast<unsigned>(near[i] & 1) << (first + i);
+  }
+  return bits;
 }
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -10,12 +10,14 @@ void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
+unsigned within_box(const LeafBlock&, const double*, const double*);
 
 namespace {
 
 // What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
 // adds nothing.
 struct Epanechnikov {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     const Vec rest = scale.width_sq - square;
@@ -24,21 +26,25 @@ struct Epanechnikov {
 };
 
 struct Gaussian {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
 struct RoughGaussian {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
 };
 
 struct RoughExponential {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     return rough_power_of_two(root(square) * scale.log2_exponential);
@@ -57,6 +63,6 @@ static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel, rough, squares, squares_above};
+const PairKernels pair_table = {by_kernel, rough, squares, squares_above, within_box};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

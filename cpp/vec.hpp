@@ -42,6 +42,11 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 #endif
 }
 inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
+template <bool fuse>
+inline Vec add_product(Vec a, Vec b, Vec c) {
+  if constexpr (fuse) return fused(a, b, c);
+  return c + a * b;
+}
 inline Vec positive(Vec x) { return x > 0.0 ? x : Vec{}; }
 inline Vec root(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);
@@ -133,12 +138,15 @@ inline Vec nearest_image(Vec delta, double period) {
   return (delta - over) + under;
 }
 
-// Terms provides the term of a squared distance. `features` is the template's where it is not 0.
-// With `both` the samples' sums get the terms too.
+// Terms provides the term of a squared distance, and whether that may be off by its last bits.
+// `features` is the template's where it is not 0. With `both` the samples' sums get the terms too;
+// each of these sums has its own sample's term, beside which the last bits of another are nothing,
+// while a query may have but a single term near the edge of a support.
 template <class Terms, int fixed_features, bool periodic, int stride, int size, bool both>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
   constexpr int count = size / lanes;
+  constexpr bool fuse = both && Terms::may_fuse;
   const int features = fixed_features ? fixed_features : pair.features;
   const int query_stride = stride ? stride : pair.query_stride;
   const double* queries = pair.queries + first;
@@ -153,7 +161,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
         if constexpr (periodic) {
           if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
         }
-        square[v] = k == 0 ? delta * delta : square[v] + delta * delta;
+        square[v] = k == 0 ? delta * delta : add_product<fuse>(delta, delta, square[v]);
       }
     }
     if constexpr (both) back[j] = Four{};
