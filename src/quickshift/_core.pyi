@@ -2,6 +2,7 @@
 The native core of quickshift. Arguments are checked in Python; see quickshift.stages.
 """
 
+from collections.abc import Callable
 import enum
 from typing import Annotated
 
@@ -25,6 +26,7 @@ class Tree:
         ]
         | None = None,
         threads: int = 1,
+        report: Callable | None = None,
     ) -> None: ...
     def __getstate__(self) -> tuple: ...
     def __setstate__(self, arg: tuple, /) -> None: ...
@@ -117,6 +119,7 @@ def kernel_sums(
     rtol: float,
     way: Way = Way.automatic,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """Unnormalised kernel sums at the samples, each including itself."""
 
@@ -129,6 +132,7 @@ def kernel_sums_at(
     leave_out: bool = False,
     way: Way = Way.automatic,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
@@ -138,7 +142,7 @@ def kernel_sums_at(
     """
 
 def nearest_distances(
-    tree: Tree, threads: int = 1
+    tree: Tree, threads: int = 1, report: Callable | None = None
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """
     Distance of every location to the nearest other one, in the order of `locations`.
@@ -152,6 +156,7 @@ def nearest_higher(
     bits: int,
     strict: bool,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
