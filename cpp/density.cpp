@@ -59,7 +59,7 @@ std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
   if (!job) {
     throw std::invalid_argument(
         "the grid serves the gaussian kernel in up to three dimensions, without leaving out, for "
-        "rtol above 2e-13, long periods and weights in a range of 1e30");
+        "rtol above 4e-13, long periods and weights in a range of 1e30");
   }
   return job;
 }

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
 namespace quickshift {
 
 namespace {
 
-constexpr Index batch_points = Index{1} << 20;  // grid points in patches at a time: 8 MB
+constexpr Index batch_points = Index{1} << 19;  // grid points in patches at a time: 4 MB
 
 class GridRun {
  public:
@@ -23,14 +25,31 @@ class GridRun {
         decay_(layout.plan.decay()),
         taps_(layout.plan.taps()),
         window_{samples.features,       layout.plan.width,       layout.plan.wide(),
-                1.0 / layout.plan.step, layout.plan.steepness(), decay_.data()} {}
+                1.0 / layout.plan.step, layout.plan.steepness(), decay_.data()},
+        spread_(layout.sides),
+        planar_(layout.sides),
+        final_(layout.sides) {}
 
+  // A layer is ready for the passes when all pieces that begin in it or before it are spread, and
+  // for its targets when the layers within reach beyond it have had the passes in their plane.
   void operator()(std::vector<double>& sums) {
-    Tiles tiles = spread();
-    for (int pass = 0; pass < samples_.features; ++pass) {
-      tiles = convolve(tiles, axes - 1 - pass, layout_.stages[pass + 1]);
+    for (const Index place : places()) {
+      if (execution_.stop) return;
+      const auto layer = layout_.layers.find(place);
+      if (layer != layout_.layers.end()) {
+        spread(layer->second);
+        pass_in_plane(place, layer->second);
+        spread_.drop_before(place + 1);
+      }
+      const Index ready = place - layout_.reach;
+      const auto finished = layout_.layers.find(ready);
+      if (finished != layout_.layers.end()) {
+        pass_across(ready, finished->second);
+        interpolate(finished->second, sums);
+      }
+      planar_.drop_before(ready - layout_.reach + 1);
+      final_.drop_before(ready - layout_.span + 1);
     }
-    interpolate(tiles, sums);
   }
 
  private:
@@ -51,40 +70,47 @@ class GridRun {
     }
   }
 
-  double work_of(const Tree& tree, double share) const {
-    const int width = layout_.plan.width;
-    return share * static_cast<double>(tree.locations) * std::pow(width, tree.features);
+  double work_at(Index points) const {
+    return static_cast<double>(points) * std::pow(layout_.plan.width, samples_.features);
   }
 
-  Tiles spread() {
-    Tiles tiles(layout_.sides, layout_.stages[0]);
-    run_tasks(execution_, tiles.cells().size(), tiles.size(),
-              [&] { return [&](Index i) { std::fill_n(tiles.tile(i), tiles.volume(), 0.0); }; });
-    const auto count = static_cast<Index>(layout_.sources.size());
-    std::vector<double> patches;
-    for (Index begin = 0; begin < count && !execution_.stop;) {
-      begin = spread_batch(begin, patches, tiles);
+  // Where a layer begins to be spread, or is to be finished.
+  std::set<Index> places() const {
+    std::set<Index> result;
+    for (const auto& [place, layer] : layout_.layers) {
+      result.insert(place);
+      result.insert(place + layout_.reach);
     }
-    return tiles;
+    return result;
+  }
+
+  void spread(const GridLayer& layer) {
+    std::vector<double> patches;
+    const auto count = static_cast<Index>(layer.sources.size());
+    for (Index begin = 0; begin < count && !execution_.stop;) {
+      begin = spread_batch(layer.sources, begin, patches);
+    }
   }
 
   // Patches are filled side by side, then every tile adds those that touch it, in their order: the
   // same bits for any number of threads. Returns the first piece of the next batch.
-  Index spread_batch(Index begin, std::vector<double>& patches, Tiles& tiles) {
-    std::vector<Index> offsets{0};
-    Index end = begin;
-    for (; end < static_cast<Index>(layout_.sources.size()); ++end) {
-      const Index next = offsets.back() + layout_.sources[end].box.volume();
-      if (end > begin && next > batch_points) break;
-      offsets.push_back(next);
+  Index spread_batch(const std::vector<Index>& pieces, Index begin, std::vector<double>& patches) {
+    std::vector<Filled> batch;
+    Index size = 0;
+    Index slots = 0;
+    for (; begin < static_cast<Index>(pieces.size()); ++begin) {
+      const Piece& piece = layout_.sources[pieces[begin]];
+      if (!batch.empty() && size + piece.box.volume() > batch_points) break;
+      batch.push_back({&piece, size});
+      size += piece.box.volume();
+      slots += piece.last_slot - piece.first_slot;
     }
-    patches.resize(static_cast<std::size_t>(std::max<Index>(offsets.back(), 0)));
-    const double share = static_cast<double>(end - begin) / layout_.sources.size();
-    run_tasks(execution_, end - begin, work_of(samples_, share), [&] {
-      return [&](Index i) { fill_patch(layout_.sources[begin + i], patches.data() + offsets[i]); };
+    patches.resize(static_cast<std::size_t>(size));
+    run_tasks(execution_, static_cast<Index>(batch.size()), work_at(slots), [&] {
+      return [&](Index i) { fill_patch(*batch[i].piece, patches.data() + batch[i].offset); };
     });
-    add_patches(begin, end, offsets, patches, tiles);
-    return end;
+    add_patches(batch, patches);
+    return begin;
   }
 
   void fill_patch(const Piece& piece, double* values) const {
@@ -95,69 +121,111 @@ class GridRun {
     });
   }
 
-  void add_patches(Index begin, Index end, const std::vector<Index>& offsets,
-                   const std::vector<double>& patches, Tiles& tiles) {
-    std::vector<std::pair<Index, Index>> touched;  // tile, piece
-    for (Index i = begin; i < end; ++i) {
-      for_cells_of(layout_.sources[i].box, layout_.sides,
-                   [&](const Cell& cell) { touched.emplace_back(tiles.cells().find(cell), i); });
-    }
-    std::sort(touched.begin(), touched.end());
-    std::vector<std::size_t> groups;
-    for (std::size_t i = 0; i < touched.size(); ++i) {
-      if (i == 0 || touched[i].first != touched[i - 1].first) groups.push_back(i);
-    }
-    groups.push_back(touched.size());
-    run_tasks(execution_, static_cast<Index>(groups.size()) - 1,
-              static_cast<double>(offsets.back()), [&] {
-                return [&](Index group) {
-                  for (std::size_t i = groups[group]; i < groups[group + 1]; ++i) {
-                    const auto [tile, piece] = touched[i];
-                    tiles.add_to_tile(tile, layout_.sources[piece].box,
-                                      patches.data() + offsets[piece - begin]);
-                  }
-                };
-              });
-  }
+  struct Filled {
+    const Piece* piece;
+    Index offset;  // of its values
+  };
+  struct Touch {
+    double* tile;
+    Cell cell;
+    std::size_t by;  // in the batch
+  };
 
-  Tiles convolve(const Tiles& from, int axis, const CellSet& cells) {
-    Tiles to(layout_.sides, cells);
-    run_tasks(execution_, cells.size(), to.size() * layout_.plan.reach, [&] {
-      return [&, line = std::vector<double>()](Index i) mutable {
-        convolve_tile(from, axis, to, i, line);
+  void add_patches(const std::vector<Filled>& batch, const std::vector<double>& patches) {
+    std::vector<Touch> touches;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      for_cells_of(batch[i].piece->box, layout_.sides, [&](const Cell& cell) {
+        if (!spread_.has(cell[0])) open_spread(cell[0]);
+        touches.push_back({spread_.find(cell), cell, i});
+      });
+    }
+    std::stable_sort(touches.begin(), touches.end(),
+                     [](const Touch& a, const Touch& b) { return std::less<>()(a.tile, b.tile); });
+    std::vector<std::size_t> groups;
+    for (std::size_t i = 0; i < touches.size(); ++i) {
+      if (i == 0 || touches[i].tile != touches[i - 1].tile) groups.push_back(i);
+    }
+    groups.push_back(touches.size());
+    const auto work = static_cast<double>(patches.size());
+    run_tasks(execution_, static_cast<Index>(groups.size()) - 1, work, [&] {
+      return [&](Index group) {
+        for (std::size_t i = groups[group]; i < groups[group + 1]; ++i) {
+          add_patch(touches[i], batch[touches[i].by], patches);
+        }
       };
     });
-    return to;
   }
 
-  // The tile lengthened along the axis by what the taps reach, then convolved.
-  void convolve_tile(const Tiles& from, int axis, Tiles& to, Index number,
-                     std::vector<double>& line) const {
+  void add_patch(const Touch& touch, const Filled& filled,
+                 const std::vector<double>& patches) const {
+    const double* const from = patches.data() + filled.offset;
+    for_shared_rows(filled.piece->box, touch.cell, layout_.sides,
+                    [&](Index in_box, Index in_tile, Index length) {
+                      double* const to = touch.tile + in_tile;
+                      for (Index i = 0; i < length; ++i) to[i] += from[in_box + i];
+                    });
+  }
+
+  void open_spread(Index place) {
+    Tiles& tiles = spread_.add(place, layout_.layers.at(place).spread);
+    std::fill_n(tiles.tile(0), static_cast<Index>(tiles.size()), 0.0);
+  }
+
+  void pass_in_plane(Index place, const GridLayer& layer) {
+    if (samples_.features == 1) {
+      pass(spread_, 2, planar_.add(place, layer.partway));
+      return;
+    }
+    Layers partway(layout_.sides);
+    pass(spread_, 2, partway.add(place, layer.partway));
+    pass(partway, 1, planar_.add(place, layer.planar));
+  }
+
+  void pass_across(Index place, const GridLayer& layer) {
+    if (samples_.features == 3) pass(planar_, 0, final_.add(place, layer.needed));
+  }
+
+  void pass(const Layers& from, int axis, Tiles& to) const {
+    run_tasks(execution_, to.cells().size(), to.size() * layout_.plan.reach, [&] {
+      return [&, line = std::vector<double>()](Index i) mutable {
+        convolve(from, axis, to.cells()[i], line, to.tile(i));
+      };
+    });
+  }
+
+  // One tile: what it is with its neighbours along the axis as far as the taps reach, convolved.
+  void convolve(const Layers& from, int axis, const Cell& cell, std::vector<double>& line,
+                double* to) const {
     const Sides& sides = layout_.sides;
+    const int reach = layout_.plan.reach;
     GridBox box;
     for (int a = 0; a < axes; ++a) {
-      box.low[a] = to.cells()[number][a] * sides[a];
+      box.low[a] = cell[a] * sides[a];
       box.extent[a] = sides[a];
     }
-    box.low[axis] -= layout_.plan.reach;
-    box.extent[axis] += 2 * layout_.plan.reach;
+    box.low[axis] -= reach;
+    box.extent[axis] += 2 * reach;
     line.resize(static_cast<std::size_t>(box.volume()));
     from.copy_to_box(box, line.data());
     int step = 1;
     for (int a = axis + 1; a < axes; ++a) step *= sides[a];
     const int count = sides[axis] * step;
-    const int lines = to.volume() / count;
-    for (int i = 0; i < lines; ++i) {
-      grid_loops().convolve(line.data() + Index{i} * box.extent[axis] * step, taps_.data(),
-                            layout_.plan.reach, step, count, to.tile(number) + Index{i} * count);
+    const int lines = volume_of(sides) / count;
+    for (Index i = 0; i < lines; ++i) {
+      grid_loops().convolve(line.data() + i * box.extent[axis] * step, taps_.data(), reach, step,
+                            count, to + i * count);
     }
   }
 
-  void interpolate(const Tiles& tiles, std::vector<double>& sums) const {
-    const auto& pieces = layout_.queried();
-    run_tasks(execution_, static_cast<Index>(pieces.size()), work_of(queries_, 1.0), [&] {
+  void interpolate(const GridLayer& layer, std::vector<double>& sums) const {
+    const Layers& tiles = samples_.features == 3 ? final_ : planar_;
+    Index slots = 0;
+    for (const Index i : layer.targets) {
+      slots += layout_.queried()[i].last_slot - layout_.queried()[i].first_slot;
+    }
+    run_tasks(execution_, static_cast<Index>(layer.targets.size()), work_at(slots), [&] {
       return [&, values = std::vector<double>()](Index i) mutable {
-        const Piece& piece = pieces[i];
+        const Piece& piece = layout_.queried()[layer.targets[i]];
         values.resize(static_cast<std::size_t>(piece.box.volume()));
         tiles.copy_to_box(piece.box, values.data());
         const Patch source = patch(piece, values.data());
@@ -175,6 +243,9 @@ class GridRun {
   std::vector<double> decay_;
   std::vector<double> taps_;
   Window window_;
+  Layers spread_;
+  Layers planar_;
+  Layers final_;
 };
 
 // Queries whose sums are too small for the promise, each relative to its nearest sample.

@@ -27,6 +27,10 @@ constexpr double pass_seconds = 2e-9;
 constexpr double tap_seconds = 0.2e-9;
 constexpr double plan_seconds = 1e-4;
 
+// The memory that tiles may take without being asked for.
+constexpr double bytes_a_point = 40.0;
+constexpr double few_bytes = 0x1p22;
+
 struct Limits {
   double seconds;
   double bytes;
@@ -87,7 +91,57 @@ double seconds_of(const GridLayout& layout, int features) {
          layout.passed() * (pass_seconds + layout.plan.reach * tap_seconds);
 }
 
-// Wider windows cost more at every point and allow a coarser grid.
+// Wider windows cost more at every point and allow a coarser grid. The search begins where neither
+// is extreme and goes on to either side while it gets cheaper.
+class Search {
+ public:
+  Search(const Tree& queries, const Tree& samples, const GridDemand& demand, double least,
+         Limits limits)
+      : queries_(queries), samples_(samples), demand_(demand), least_(least), limits_(limits) {}
+
+  std::optional<GridJob> run() {
+    int start = 4;
+    while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
+    for (int width = start; width <= widest_window; width += 2) {
+      if (!improves(width) && (best_ || too_slow_)) break;
+    }
+    for (int width = start - 2; width >= 4; width -= 2) {
+      if (!improves(width)) break;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  bool improves(int width) {
+    const GridPlan plan = plan_for_width(demand_, width);
+    if (plan.width == 0) return false;
+    const double at_points =
+        seconds_at_points(plan, samples_.features, static_cast<double>(samples_.locations),
+                          static_cast<double>(queries_.locations));
+    too_slow_ = at_points > limits_.seconds;
+    if (too_slow_) return false;
+    GridJob job{{}, 2.0 * least_, 0.0};
+    const double most_patched = (limits_.seconds - at_points) / patch_seconds;
+    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_), most_patched,
+                 job.layout)) {
+      return false;
+    }
+    job.seconds = seconds_of(job.layout, samples_.features);
+    if (job.seconds > limits_.seconds || job.layout.bytes() > limits_.bytes) return false;
+    limits_.seconds = job.seconds;
+    best_ = std::move(job);
+    return true;
+  }
+
+  const Tree& queries_;
+  const Tree& samples_;
+  GridDemand demand_;
+  double least_;
+  Limits limits_;
+  bool too_slow_ = false;  // even without any grid
+  std::optional<GridJob> best_;
+};
+
 std::optional<GridJob> cheapest(const Tree& queries, const Tree& samples,
                                 const DensityOptions& options, Limits limits) {
   if (!may_serve(samples, options)) return {};
@@ -95,25 +149,7 @@ std::optional<GridJob> cheapest(const Tree& queries, const Tree& samples,
   const GridDemand demand{samples.features, options.rtol, samples.total_weight / least,
                           bandwidth_in(samples, options)};
   if (demand.weight_ratio > most_weight_ratio || !periods_serve(samples, demand)) return {};
-  std::optional<GridJob> best;
-  for (int width = 4; width <= widest_window; width += 2) {
-    const GridPlan plan = plan_for_width(demand, width);
-    if (plan.width == 0) continue;
-    if (seconds_at_points(plan, samples.features, static_cast<double>(samples.locations),
-                          static_cast<double>(queries.locations)) > limits.seconds) {
-      break;
-    }
-    GridJob job{{}, 2.0 * least, 0.0};
-    if (!lay_out(queries, samples, plan, images_of(samples, demand), limits.seconds / patch_seconds,
-                 job.layout)) {
-      continue;
-    }
-    job.seconds = seconds_of(job.layout, samples.features);
-    if (job.seconds > limits.seconds || job.layout.bytes() > limits.bytes) continue;
-    limits.seconds = job.seconds;
-    best = std::move(job);
-  }
-  return best;
+  return Search(queries, samples, demand, least, limits).run();
 }
 
 // Samples in the leaves within reach of a query leaf.
@@ -164,12 +200,14 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
                                            const DensityOptions& options) {
   if (!may_serve(samples, options)) return {};
-  const auto points = static_cast<double>(queries.locations + samples.locations);
+  const double bytes =
+      bytes_a_point * static_cast<double>(std::max(queries.locations, samples.locations)) +
+      few_bytes;
   const double all_pairs =
       static_cast<double>(queries.slots()) * static_cast<double>(samples.slots()) * pair_seconds;
   if (all_pairs < plan_seconds) return {};
   const double seconds = direct_seconds(queries, samples, options);
-  return cheapest(queries, samples, options, {seconds, 20.0 * points + 0x1p23});
+  return cheapest(queries, samples, options, {seconds, bytes});
 }
 
 }  // namespace quickshift

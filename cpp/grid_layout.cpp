@@ -13,7 +13,7 @@ constexpr double most_index = 0x1p40;   // times a step of 12 bits is exact
 constexpr Index most_locations = 2048;  // a piece: enough pieces for threads to share evenly
 
 // In grid points: with the windows around it a piece's box should stay in the nearest cache.
-double most_extent(int features) { return features == 1 ? 1024.0 : features == 2 ? 40.0 : 12.0; }
+double most_extent(int features) { return features == 1 ? 1024.0 : features == 2 ? 40.0 : 16.0; }
 
 // Cuts the locations of a tree into pieces.
 class Cutter {
@@ -114,29 +114,41 @@ class Cutter {
   double left_;
 };
 
-CellSet cells_under(const std::vector<Piece>& pieces, const Sides& sides) {
-  CellSet cells;
-  for (const Piece& piece : pieces) {
-    for_cells_of(piece.box, sides, [&](const Cell& cell) { cells.insert(cell); });
-  }
-  return cells;
+int reach_in_tiles(const GridLayout& layout, int axis) {
+  return (layout.plan.reach + layout.sides[axis] - 1) / layout.sides[axis];
 }
 
-// From the targets backwards what each pass is asked for, then from the sources on what it has.
-std::vector<CellSet> stages_of(const GridLayout& layout, int features) {
-  const auto reach = [&](int axis) {
-    return (layout.plan.reach + layout.sides[axis] - 1) / layout.sides[axis];
-  };
-  std::vector<CellSet> needed{cells_under(layout.queried(), layout.sides)};
-  for (int axis = axes - features; axis < axes - 1; ++axis) {
-    needed.push_back(dilated(needed.back(), axis, reach(axis)));
+void enter_pieces(GridLayout& layout) {
+  const auto& queried = layout.queried();
+  for (std::size_t i = 0; i < layout.sources.size(); ++i) {
+    const Piece& piece = layout.sources[i];
+    layout.layers[layout.first_layer(piece)].sources.push_back(static_cast<Index>(i));
+    for_cells_of(piece.box, layout.sides,
+                 [&](const Cell& cell) { layout.layers[cell[0]].spread.insert(cell); });
   }
-  std::vector<CellSet> stages{cells_under(layout.sources, layout.sides)};
-  for (int axis = axes - 1; axis >= axes - features; --axis) {
-    stages.push_back(common(dilated(stages.back(), axis, reach(axis)), needed.back()));
-    needed.pop_back();
+  for (std::size_t i = 0; i < queried.size(); ++i) {
+    const Piece& piece = queried[i];
+    const Index last = layout.last_layer(piece);
+    layout.span = std::max(layout.span, last - layout.first_layer(piece));
+    layout.layers[last].targets.push_back(static_cast<Index>(i));
+    for_cells_of(piece.box, layout.sides,
+                 [&](const Cell& cell) { layout.layers[cell[0]].needed.insert(cell); });
   }
-  return stages;
+}
+
+// What each pass has to write: what the samples reach and a target still needs.
+void enter_passes(GridLayout& layout, int features) {
+  const int middle = features >= 2 ? reach_in_tiles(layout, 1) : 0;
+  layout.reach = features == 3 ? reach_in_tiles(layout, 0) : 0;
+  for (auto& [place, layer] : layout.layers) {
+    CellSet wanted;
+    const auto first = layout.layers.lower_bound(place - layout.reach);
+    const auto last = layout.layers.upper_bound(place + layout.reach);
+    for (auto near = first; near != last; ++near) insert_all(near->second.needed, place, wanted);
+    layer.partway =
+        common(dilated(layer.spread, 2, reach_in_tiles(layout, 2)), dilated(wanted, 1, middle));
+    layer.planar = common(dilated(layer.partway, 1, middle), wanted);
+  }
 }
 
 }  // namespace
@@ -154,14 +166,19 @@ bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, dou
     if (!targets.run()) return false;
     layout.targets = std::move(targets.pieces);
   }
-  layout.stages = stages_of(layout, samples.features);
+  enter_pieces(layout);
+  enter_passes(layout, samples.features);
   return true;
 }
 
 double GridLayout::passed() const {
-  double cells = 0.0;
-  for (std::size_t i = 1; i < stages.size(); ++i) cells += static_cast<double>(stages[i].size());
-  return cells * volume_of(sides);
+  Index cells = 0;
+  for (const auto& [place, layer] : layers) {
+    cells += layer.partway.size();
+    if (sides[1] > 1) cells += layer.planar.size();
+    if (sides[0] > 1) cells += layer.needed.size();
+  }
+  return static_cast<double>(cells) * volume_of(sides);
 }
 
 double GridLayout::patched() const {
@@ -171,10 +188,20 @@ double GridLayout::patched() const {
   return points;
 }
 
+// At layer z samples are spread up to z + span, both in-plane stages of z are held, planar layers
+// from z - 2 reach on, and finished ones from z - reach - span on.
 double GridLayout::bytes() const {
   Index most = 0;
-  for (std::size_t i = 1; i < stages.size(); ++i) {
-    most = std::max(most, stages[i - 1].size() + stages[i].size());
+  for (const auto& [place, layer] : layers) {
+    Index cells = layer.partway.size();
+    for (auto near = layers.lower_bound(place - 2 * reach - span);
+         near != layers.end() && near->first <= place + span; ++near) {
+      const Index distance = near->first - place;
+      if (distance >= 0) cells += near->second.spread.size();
+      if (distance <= 0 && distance >= -2 * reach) cells += near->second.planar.size();
+      if (distance <= -reach && distance >= -reach - span) cells += near->second.needed.size();
+    }
+    most = std::max(most, cells);
   }
   return 8.0 * static_cast<double>(most) * volume_of(sides);
 }

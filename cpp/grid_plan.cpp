@@ -12,10 +12,10 @@ constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // How rtol is shared out. The rest of it is for rounding.
-constexpr double alias_share = 0.3;
-constexpr double window_share = 0.3;
-constexpr double taps_share = 0.15;
-constexpr double image_share = 0.05;
+constexpr double alias_share = 0.4;
+constexpr double window_share = 0.4;
+constexpr double taps_share = 0.1;
+constexpr double image_share = 0.02;
 
 // Sums over the grid that stand for integrals inside the bounds below: at the coarsest grid that
 // any tolerance gives they are within a tenth.

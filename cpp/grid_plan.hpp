@@ -33,7 +33,7 @@ struct GridPlan {
 };
 
 // Smaller tolerances would have to argue with rounding.
-inline constexpr double least_grid_rtol = 0x1p-42;
+inline constexpr double least_grid_rtol = 0x1p-41;
 inline constexpr double most_weight_ratio = 1e35;
 
 // The coarsest grid whose windows are `width` wide; width 0 where there is none.

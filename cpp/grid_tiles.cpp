@@ -54,18 +54,14 @@ CellSet common(const CellSet& cells, const CellSet& others) {
   return result;
 }
 
-void Tiles::add_to_tile(Index tile_number, const GridBox& box, const double* values) {
-  double* const to = tile(tile_number);
-  for_shared_rows(box, cells_[tile_number], [&](Index in_box, Index in_tile, Index length) {
-    for (Index i = 0; i < length; ++i) to[in_tile + i] += values[in_box + i];
-  });
+void insert_all(const CellSet& cells, Index layer, CellSet& into) {
+  for (Index i = 0; i < cells.size(); ++i) into.insert({layer, cells[i][1], cells[i][2]});
 }
 
-void Tiles::copy_to_box(const GridBox& box, double* values) const {
+void Layers::copy_to_box(const GridBox& box, double* values) const {
   for_cells_of(box, sides_, [&](const Cell& cell) {
-    const Index number = cells_.find(cell);
-    const double* const from = number < 0 ? nullptr : tile(number);
-    for_shared_rows(box, cell, [&](Index in_box, Index in_tile, Index length) {
+    const double* const from = find(cell);
+    for_shared_rows(box, cell, sides_, [&](Index in_box, Index in_tile, Index length) {
       double* const to = values + in_box;
       from ? std::copy_n(from + in_tile, length, to) : std::fill_n(to, length, 0.0);
     });
