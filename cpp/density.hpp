@@ -15,6 +15,7 @@ enum class Way {
   automatic,  // the cheapest by estimate
   direct,     // pair by pair, over the leaves within reach
   moments,    // polynomials of whole nodes: uniform and epanechnikov
+  grid,       // through a grid, in linear time: gaussian, up to three features, rtol above 0
 };
 
 struct DensityOptions {
