@@ -40,10 +40,14 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
 
 namespace {
 
-Way choose(const DensityOptions& options) {
+Way choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   const bool moments = has_moments(options.kernel) && !options.leave_out;
   if (options.way == Way::moments && !moments) {
     throw std::invalid_argument("moments do not serve this kernel, or sums that leave out");
+  }
+  const bool blocks = &queries == &samples && !options.leave_out && !samples.periodic;
+  if (options.way == Way::blocks && !blocks) {
+    throw std::invalid_argument("blocks serve sums at the samples, none left out or periodic");
   }
   if (options.way != Way::automatic) return options.way;
   return moments ? Way::moments : Way::direct;
@@ -57,9 +61,12 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   Sums sums;
   sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  switch (choose(options)) {
+  switch (choose(queries, samples, options)) {
     case Way::moments:
       moment_sums(queries, samples, options, execution, sums);
+      break;
+    case Way::blocks:
+      block_sums(samples, options, execution, sums);
       break;
     default:
       direct_sums(queries, samples, options, execution, sums);

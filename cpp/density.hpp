@@ -15,6 +15,7 @@ enum class Way {
   automatic,  // the cheapest by estimate
   direct,     // pair by pair, over the leaves within reach
   moments,    // polynomials of whole nodes: uniform and epanechnikov
+  blocks,     // products of whole blocks, for many features: samples only, none periodic
 };
 
 struct DensityOptions {
@@ -60,6 +61,8 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums);
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
+void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
+                Sums& sums);
 
 // One sum by itself, slowly and with every term by its definition, over the samples whose squared
 // distance is at most reach_sq: for queries so far away that the terms would underflow, and where

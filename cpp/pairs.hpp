@@ -48,11 +48,14 @@ struct KernelScale {
 };
 
 using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums);
+using ToTerms = void (*)(const KernelScale&, int count, double* values);
 
 struct PairKernels {
   // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
   // h²).
   const AddTerms* add_terms;  // by kernel
+  // Turns squares into such terms, in place; count is a multiple of 4.
+  const ToTerms* to_terms;  // by kernel
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.

@@ -12,6 +12,7 @@ struct Compact {
   const KernelScale& scale;
   Vec start() const { return Vec{}; }
   Vec add(Vec square, Vec delta) const { return square + delta * delta; }
+  Vec after(Vec square) const { return square; }
   Vec finish(Vec square) const {
     if constexpr (kernel == Kernel::uniform) {
       return where(square <= scale.support_sq, broadcast(1.0));
@@ -55,17 +56,32 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums) {
   add_terms<Compact<Kernel::silverman>>(pair, scale, sums);
 }
+void to_silverman(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::silverman>>(scale, count, values);
+}
 void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums) {
   add_terms<Compact<Kernel::uniform>>(pair, scale, sums);
+}
+void to_uniform(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::uniform>>(scale, count, values);
 }
 void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums) {
   add_terms<Compact<Kernel::triangular>>(pair, scale, sums);
 }
+void to_triangular(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::triangular>>(scale, count, values);
+}
 void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums) {
   add_terms<Compact<Kernel::tricube>>(pair, scale, sums);
 }
+void to_tricube(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::tricube>>(scale, count, values);
+}
 void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums) {
   add_terms<Compact<Kernel::cosine>>(pair, scale, sums);
+}
+void to_cosine(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::cosine>>(scale, count, values);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {

@@ -79,8 +79,8 @@ inline Vec nearest_image(Vec delta, double period) {
   return (delta - over) + under;
 }
 
-// Terms provides: its running value before the first feature, how a difference changes it, and the
-// term it ends in. `features` is the template's where it is not 0.
+// Terms provides: its running value before the first feature, how a difference changes it, what it
+// is after a given square, and the term it ends in. `features` is the template's where it is not 0.
 template <class Terms, int fixed_features, bool periodic, int count>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums) {
   const int features = fixed_features ? fixed_features : pair.features;
@@ -125,6 +125,14 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums) {
   if (pair.features == 2) return add_blocks<Terms, 2, false>(pair, terms, sums);
   if (pair.features == 3) return add_blocks<Terms, 3, false>(pair, terms, sums);
   return add_blocks<Terms, 0, false>(pair, terms, sums);
+}
+
+template <class Terms>
+void to_terms(const KernelScale& scale, int count, double* values) {
+  const Terms terms{scale};
+  for (int i = 0; i < count; i += lanes) {
+    store(values + i, terms.finish(terms.after(load(values + i))));
+  }
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ class Way(enum.Enum):
 
     moments = 2
 
+    blocks = 3
+
 def kernel_sums(
     tree: Tree,
     kernel: int,

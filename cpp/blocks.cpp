@@ -1,0 +1,54 @@
+#include "blocks.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr int vertex_levels = 7;  // enough tasks a round for many threads, few enough rounds
+
+// Large enough that preparing two blocks is little beside their products, small enough that they
+// stay in a cache of the second level.
+int points_wanted(int features) { return std::clamp((1 << 15) / features, 64, 256); }
+
+int level_for(const Tree& tree) {
+  int level = 0;
+  while (level < tree.levels && (tree.locations - 1) >> level >= points_wanted(tree.features)) {
+    ++level;
+  }
+  return level;
+}
+
+}  // namespace
+
+Blocks::Blocks(const Tree& source, const Execution& execution)
+    : tree(source),
+      level(level_for(source)),
+      vertex_level(std::min(level, vertex_levels)),
+      room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
+      panels(static_cast<std::size_t>(count() * room * source.features)),
+      centres(static_cast<std::size_t>(count() * source.features)),
+      slots(static_cast<std::size_t>(source.locations)) {
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      slots[tree.begin_of_leaf(leaf) + i] = leaf * tree.stride + i;
+    }
+  }
+  run_tasks(execution, count(), static_cast<double>(panels.size()), [&] {
+    return [&](Index block) {
+      double* const middle = centres.data() + block * tree.features;
+      const double* const low = box(block);
+      for (int k = 0; k < tree.features; ++k)
+        middle[k] = 0.5 * low[k] + 0.5 * low[tree.features + k];
+      double* const to = panels.data() + block * room * tree.features;
+      for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
+        const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];
+        double* const column = to + i / panel_width * panel_width * tree.features + i % panel_width;
+        for (int k = 0; k < tree.features; ++k) {
+          column[k * panel_width] = tree.coordinate(slot, k);
+        }
+      }
+    };
+  });
+}
+
+}  // namespace quickshift

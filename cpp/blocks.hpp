@@ -1,0 +1,85 @@
+// Points in blocks for high dimension, where a tree prunes little: pairs of blocks are worked on
+// whole, by products.
+//
+// A block is the set of locations below a node of one level of the tree, so blocks do not depend on
+// the order of rows, and their boxes tell which pairs are too far apart to matter. Locations are
+// counted without gaps: by position.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "box.hpp"
+#include "kdtree.hpp"
+#include "tiles.hpp"
+
+namespace quickshift {
+
+struct Blocks {
+  explicit Blocks(const Tree& source, const Execution& execution);
+
+  Index count() const { return Index{1} << level; }
+  Index vertices() const { return Index{1} << vertex_level; }
+  Index blocks_a_vertex() const { return Index{1} << (level - vertex_level); }
+  Index first_leaf(Index block) const { return block << (tree.levels - level); }
+  Index begin(Index block) const { return tree.begin_of_leaf(first_leaf(block)); }
+  int size(Index block) const { return static_cast<int>(begin(block + 1) - begin(block)); }
+  const double* panels_of(Index block) const {
+    return panels.data() + block * room * tree.features;
+  }
+  const double* centre(Index block) const { return centres.data() + block * tree.features; }
+  const double* box(Index block) const { return tree.low(count() + block); }
+  // Where the coordinates of a point of a block begin; they are `panel_width` apart.
+  const double* point(Index block, int i) const {
+    return panels_of(block) + i / panel_width * panel_width * tree.features + i % panel_width;
+  }
+
+  const Tree& tree;
+  int level;                    // of the nodes that are blocks
+  int vertex_level;             // vertices are what one task writes: some neighbouring blocks
+  int room;                     // points that a block has room for
+  std::vector<double> panels;   // [block][panel][feature][panel_width]
+  std::vector<double> centres;  // [block][feature]: of the blocks' boxes
+  std::vector<Index> slots;     // [position]
+};
+
+// How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,
+// relative to |x|² + |y|² as computed, in arithmetic of the given unit. With g = run + runs + 1
+// for the longest chain of additions: the two norms and twice the product are off by g units of
+// |x|² + |y|² each (2 |x||y| is at most that), rounding the centred coordinates by 4, the sum and
+// the difference by 3; the rest of the 10 is for terms of second order.
+inline double product_error(int features, double unit) {
+  const int run = std::min(features, product_run);
+  const int runs = (features + product_run - 1) / product_run;
+  return (2.0 * (run + runs + 1) + 10.0) * unit;
+}
+
+// How far the square that the definition computes may be from the true one, relative to it.
+inline double definition_error(int features) { return (features + 2.0) * 0x1p-53; }
+
+// Runs task(worker, a, b) for every unordered pair of vertices, a <= b, in rounds: round r takes
+// the pairs (a, a xor r), in which every vertex occurs once. So a task may write to both of its
+// vertices, and each vertex is written in the same order by any number of threads.
+template <class Worker, class MakeWorker, class Task>
+void run_rounds(const Execution& execution, Index vertices, double work,
+                const MakeWorker& make_worker, const Task& task) {
+  std::vector<Worker> workers;
+  for (int i = 0; i < execution.threads; ++i) workers.push_back(make_worker());
+  for (Index round = 0; round < vertices; ++round) {
+    Index bit = 1;  // the highest of the round: the pair's first vertex has it clear
+    while (2 * bit <= round) bit *= 2;
+    std::atomic<std::size_t> next{0};
+    const Index tasks = round == 0 ? vertices : vertices / 2;
+    run_tasks(execution, tasks, work / static_cast<double>(vertices), [&] {
+      Worker& worker = workers[next++];
+      return [&, bit, round](Index i) {
+        const Index a = round == 0 ? i : (i / bit) * 2 * bit + i % bit;
+        task(worker, a, a ^ round);
+      };
+    });
+    execution.tick();
+  }
+}
+
+}  // namespace quickshift
