@@ -1,6 +1,7 @@
 #include "nearest_higher.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 namespace quickshift {
 
@@ -31,25 +32,41 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
   }
 }
 
+ParentsBy choose(const Tree& tree, ParentsBy way) {
+  const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
+  if (way == ParentsBy::blocks && !blocks) {
+    throw std::invalid_argument("blocks do not serve periodic features");
+  }
+  if (way != ParentsBy::automatic) return way;
+  return ParentsBy::tree;
+}
+
 }  // namespace
 
-void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+void nearest_higher(const Tree& tree, const double* density, int bits, bool strict, ParentsBy way,
                     const Execution& execution, Index* parent, double* distance) {
   const Heights heights(tree, density, bits, execution);
-  const auto write = [&](Index row, Index slot, const KeepNearestHigher& keeper) {
-    const bool found = keeper.slot() >= 0;
-    parent[row] = found ? heights.top_row(keeper.slot()) : heights.top_row(slot);
-    distance[row] = found ? std::ldexp(std::sqrt(keeper.square()), tree.exponent) : infinity;
+  const auto write = [&](Index slot, Index higher, double square) {
+    const Index row = heights.top_row(slot);
+    parent[row] = higher >= 0 ? heights.top_row(higher) : row;
+    distance[row] = higher >= 0 ? std::ldexp(std::sqrt(square), tree.exponent) : infinity;
   };
-  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      const Index slot = leaf * tree.stride + i;
-      copy_point(tree, leaf, i, point);
-      KeepNearestHigher keeper(heights, heights.density(slot), point, strict, leaf);
-      search.from_leaf(leaf, point, keeper);
-      write(heights.top_row(slot), slot, keeper);
+  if (choose(tree, way) == ParentsBy::blocks) {
+    const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
+    for (Index slot = 0; slot < tree.slots(); ++slot) {
+      if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
     }
-  });
+  } else {
+    search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
+      for (int i = 0; i < tree.count(leaf); ++i) {
+        const Index slot = leaf * tree.stride + i;
+        copy_point(tree, leaf, i, point);
+        KeepNearestHigher keeper(heights, heights.density(slot), point, strict, leaf);
+        search.from_leaf(leaf, point, keeper);
+        write(slot, keeper.slot(), keeper.square());
+      }
+    });
+  }
   if (tree.locations < tree.rows) {
     write_other_rows(tree, heights, density, bits, strict, parent, distance);
   }
