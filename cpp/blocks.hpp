@@ -45,14 +45,16 @@ struct Blocks {
 };
 
 // How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,
-// relative to |x|² + |y|² as computed, in arithmetic of the given unit. With g = run + runs + 1
-// for the longest chain of additions: the two norms and twice the product are off by g units of
-// |x|² + |y|² each (2 |x||y| is at most that), rounding the centred coordinates by 4, the sum and
-// the difference by 3; the rest of the 10 is for terms of second order.
+// relative to |x|² + |y|² as computed, in arithmetic of the given unit. A chain of additions rounds
+// as many times as it has terms, a run's and the runs', and once for a product: the norms are off by
+// that many units, and so is twice the product, because 2 |x||y| is at most the sum of the norms.
+// Rounding the centred coordinates adds 4, the sum and the difference 3, terms of second order the
+// rest.
 inline double product_error(int features, double unit) {
-  const int run = std::min(features, product_run);
-  const int runs = (features + product_run - 1) / product_run;
-  return (2.0 * (run + runs + 1) + 10.0) * unit;
+  const auto chain = [&](int run) {
+    return std::min(features, run) + (features + run - 1) / run + 1.0;
+  };
+  return (chain(product_run) + chain(norm_run) + 8.0) * unit;
 }
 
 // How far the square that the definition computes may be from the true one, relative to it.

@@ -28,6 +28,7 @@ struct Problem {
         h(bandwidth_in(all.tree, given)),
         scale(given.kernel, h, all.tree.features),
         error(product_error(all.tree.features, 0x1p-53)),
+        worth(error / (2.0 * definition_error(all.tree.features))),
         weights(static_cast<std::size_t>(all.count() * all.room), 0.0),
         lightest(static_cast<std::size_t>(all.count()), infinity) {
     for (Index block = 0; block < all.count(); ++block) {
@@ -46,14 +47,15 @@ struct Problem {
     return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished), h);
   }
 
-  SureRange sure_of_infinite(double off, double weight) const;
-  SureRange sure_of_compact(double off) const;
+  Unsure unsure_in_infinite(double off, double weight) const;
+  Unsure unsure_in_compact(double off) const;
 
   const Blocks& blocks;
   const DensityOptions& options;
   double h;  // in the scale of the tree
   KernelScale scale;
-  double error;
+  double error;  // of a square, relative to the norms
+  double worth;  // from there on, relative to the norms, the definition may be off by half as much
   std::vector<double> weights;   // [block][room], zero past its size
   std::vector<double> lightest;  // [block]
 };
@@ -61,20 +63,20 @@ struct Problem {
 // With squares off by `off`: a term exp(-decay) changes by a share of off / 2h² for the Gaussian,
 // off / h² t for the exponential, t = distance / h. That may exceed the tolerance where all such
 // terms together are within it for a sum that holds `weight`.
-SureRange Problem::sure_of_infinite(double off, double weight) const {
+Unsure Problem::unsure_in_infinite(double off, double weight) const {
   const bool gaussian = options.kernel == Kernel::gaussian;
   const double share = off / (h * h) * (gaussian ? 0.5 : 1.0);
+  if (gaussian && share <= tolerance) return {0.0, infinity, worth, infinity, infinity};
   const double everywhere = gaussian ? infinity : h * h * (share / tolerance) * (share / tolerance);
-  if (gaussian && share <= tolerance) return {0.0, infinity, infinity};
   const double amount =
       std::log(blocks.tree.total_weight / (tolerance * weight)) + std::log(share) + share;
   const double negligible = square_at_decay(options.kernel, std::max(amount, 1.0), h);
-  return {std::min(everywhere, negligible) + off, infinity, infinity};
+  return {std::min(everywhere, negligible) + off, infinity, worth, infinity, infinity};
 }
 
 // A term changes by a share of at most c · off / (support² - s), which follows from the derivatives
 // of the profiles; the triangular one also by off / h² t.
-SureRange Problem::sure_of_compact(double off) const {
+Unsure Problem::unsure_in_compact(double off) const {
   const auto steepness = [&] {
     switch (options.kernel) {
       case Kernel::uniform:
@@ -90,13 +92,18 @@ SureRange Problem::sure_of_compact(double off) const {
     }
   };
   const double edge = off + 2.0 * definition_error(blocks.tree.features) * scale.support_sq;
-  SureRange sure{0.0, scale.support_sq - steepness() * off / tolerance - edge,
-                 scale.support_sq + edge};
+  Unsure unsure{0.0, scale.support_sq - steepness() * off / tolerance, worth,
+                scale.support_sq - edge, scale.support_sq + edge};
   if (options.kernel == Kernel::triangular) {
     const double ratio = 2.0 * off / (h * h * tolerance);
-    sure.low = h * h * ratio * ratio + off;
+    unsure.low = h * h * ratio * ratio + off;
   }
-  return sure;
+  return unsure;
+}
+
+bool is_unsure(const Unsure& unsure, double square, double norms) {
+  const bool inexact = (square < unsure.low || square > unsure.high) && square < unsure.worth * norms;
+  return square < unsure.beyond && (square > unsure.edge || inexact);
 }
 
 class Worker {
@@ -154,10 +161,10 @@ class Worker {
     reaches_[block] = problem_->reach(*std::min_element(sums, sums + blocks_->size(block)));
   }
 
-  SureRange sure(Index row, Index column, double off) const {
-    if (!is_infinite(problem_->options.kernel)) return problem_->sure_of_compact(off);
+  Unsure unsure_in(Index row, Index column, double off) const {
+    if (!is_infinite(problem_->options.kernel)) return problem_->unsure_in_compact(off);
     const double weight = std::min(problem_->lightest[row], problem_->lightest[column]);
-    return problem_->sure_of_infinite(off, weight);
+    return problem_->unsure_in_infinite(off, weight);
   }
 
   void add_pair(Index row, Index column, const double* rows, const double* row_norms,
@@ -170,11 +177,11 @@ class Worker {
       const int last = std::min(first + strip_rows, blocks_->size(row));
       const double largest = *std::max_element(row_norms + first, row_norms + last);
       const double off = problem.error * (largest + largest_norm_);
-      const SureRange range = sure(row, column, off);
+      const Unsure unsure = unsure_in(row, column, off);
       tiles_.products(rows, first, last, columns_.data(), panels, features_, matrix_.data());
       double least = infinity;
       for (int i = first; i < last; ++i) {
-        least = std::min(least, take_row(row, i, column, width, row_norms[i], range));
+        least = std::min(least, take_row(row, i, column, width, row_norms[i], unsure));
       }
       if (least > reach + off) continue;
       pairs_.to_terms[static_cast<int>(problem.options.kernel)](
@@ -186,31 +193,34 @@ class Worker {
   }
 
   // Squares of one row of the strip; returns the least.
-  double take_row(Index row, int i, Index column, int width, double norm, const SureRange& range) {
+  double take_row(Index row, int i, Index column, int width, double norm, const Unsure& unsure) {
     double* const squares = matrix_.data() + i % strip_rows * width;
-    bool unsure = false;
-    double least = tiles_.squares(norm, norms_.data(), width, range, squares, &unsure);
-    if (unsure) least = std::min(least, define_row(row, i, column, range, squares));
+    double least = tiles_.squares(norm, norms_.data(), width, squares);
+    if ((least < unsure.low || unsure.high < infinity) &&
+        tiles_.any_unsure(norm, norms_.data(), width, unsure, squares)) {
+      least = define_row(row, i, column, norm, unsure, squares);
+    }
     if (row == column) least = squares[i] = 0.0;
     return least;
   }
 
-  // Computes the unsure squares of a row by their definition.
-  double define_row(Index row, int i, Index column, const SureRange& range, double* squares) {
+  // Computes the unsure squares of a row by their definition; returns the least.
+  double define_row(Index row, int i, Index column, double norm, const Unsure& unsure,
+                    double* squares) {
     const Tree& tree = blocks_->tree;
     const double* const from = blocks_->point(row, i);
     for (int k = 0; k < features_; ++k) point_[k] = from[k * panel_width];
     double least = infinity;
     for (Index leaf = blocks_->first_leaf(column); leaf < blocks_->first_leaf(column + 1); ++leaf) {
-      double* const here = squares + (tree.begin_of_leaf(leaf) - blocks_->begin(column));
-      const auto unsure = [&](double square) {
-        return square < range.low || (square > range.high && square < range.beyond);
-      };
-      if (std::none_of(here, here + tree.count(leaf), unsure)) continue;
-      pairs_.squares(point_.data(), tree.leaf_block(leaf), squares_.data());
-      for (int c = 0; c < tree.count(leaf); ++c) {
-        if (unsure(here[c])) here[c] = squares_[c];
-        least = std::min(least, here[c]);
+      const Index first = tree.begin_of_leaf(leaf) - blocks_->begin(column);
+      bool defined = false;
+      for (Index c = first; c < first + tree.count(leaf); ++c) {
+        if (is_unsure(unsure, squares[c], norm + norms_[c])) {
+          if (!defined) pairs_.squares(point_.data(), tree.leaf_block(leaf), squares_.data());
+          defined = true;
+          squares[c] = squares_[c - first];
+        }
+        least = std::min(least, squares[c]);
       }
     }
     return least;

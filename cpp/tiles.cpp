@@ -99,8 +99,8 @@ inline void centre_panel(const double* panel, int features, const double* centre
   typedef Number Narrow __attribute__((vector_size(sizeof(Number) * lanes)));
   constexpr int vectors = panel_width / lanes;
   Narrow total[vectors] = {};
-  for (int begin = 0; begin < features; begin += product_run) {
-    const int end = features - begin < product_run ? features : begin + product_run;
+  for (int begin = 0; begin < features; begin += norm_run) {
+    const int end = features - begin < norm_run ? features : begin + norm_run;
     Narrow run[vectors] = {};
     for (int k = begin; k < end; ++k) {
       for (int v = 0; v < vectors; ++v) {
@@ -141,23 +141,30 @@ void centre_single(const double* panels, int count, int features, const double* 
   centre_panels(panels, count, features, middle, out, norms);
 }
 
-double squares(double norm, const double* norms, int columns, const SureRange& sure, double* row,
-               bool* unsure) {
+double squares(double norm, const double* norms, int columns, double* row) {
   Vec least = broadcast(__builtin_inf());
-  Bits outside = {};
   for (int c = 0; c < columns; c += lanes) {
     const Vec square = positive((norm + load(norms + c)) - 2.0 * load(row + c));
-    outside |= (square < sure.low) | ((square > sure.high) & (square < sure.beyond));
     least = square < least ? square : least;
     store(row + c, square);
   }
   double all = __builtin_inf();
-  *unsure = false;
-  for (int i = 0; i < lanes; ++i) {
-    all = least[i] < all ? least[i] : all;
-    *unsure = *unsure || outside[i] != 0;
-  }
+  for (int i = 0; i < lanes; ++i) all = least[i] < all ? least[i] : all;
   return all;
+}
+
+bool any_unsure(double norm, const double* norms, int columns, const Unsure& unsure,
+                const double* row) {
+  Bits any = {};
+  for (int c = 0; c < columns; c += lanes) {
+    const Vec square = load(row + c);
+    const Vec worth = (norm + load(norms + c)) * unsure.worth;
+    const Bits inexact = ((square < unsure.low) | (square > unsure.high)) & (square < worth);
+    any |= (square < unsure.beyond) & ((square > unsure.edge) | inexact);
+  }
+  long long all = 0;
+  for (int i = 0; i < lanes; ++i) all |= any[i];
+  return all != 0;
 }
 
 // Sums over a row are kept in four parts whatever the width of a vector.
@@ -232,6 +239,6 @@ float minima(float norm, const float* norms, int rank, const int* ranks, int col
 
 extern const TileKernels tiles;
 const TileKernels tiles = {centre,  centre_single, products, products_single,
-                           squares, add_both,      minima};
+                           squares, any_unsure,    add_both, minima};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

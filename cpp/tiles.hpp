@@ -11,20 +11,25 @@ namespace quickshift {
 inline constexpr int panel_width = 8;          // doubles
 inline constexpr int single_panel_width = 16;  // floats
 
-// Products are added up in runs of this many features, and the runs one after another, so that
-// rounding grows with run + features / run instead of features.
-inline constexpr int product_run = 64;
+// Products and norms are added up in runs of this many features, and the runs one after another, so
+// that rounding grows with run + features / run instead of features.
+inline constexpr int product_run = 32;
+inline constexpr int norm_run = 8;
 
 inline constexpr int panels_for(int points) { return (points + panel_width - 1) / panel_width; }
 inline constexpr int single_panels_for(int points) {
   return (points + single_panel_width - 1) / single_panel_width;
 }
 
-// What is sure of a square from products: see certainty in block_pairs.hpp.
-struct SureRange {
-  double low;     // below it the square is not good enough
-  double high;    // between high and beyond neither
-  double beyond;  // not below it: outside the support
+// Which squares from products have to be computed again. Those between `edge` and `beyond`; and
+// those below `low` or above `high` as far as they are below `beyond` and below `worth` times the
+// sum of the norms, to which their error is proportional.
+struct Unsure {
+  double low;
+  double high;
+  double worth;
+  double edge;
+  double beyond;
 };
 
 struct TileKernels {
@@ -39,10 +44,11 @@ struct TileKernels {
                    int features, double* out);
   void (*products_single)(const float* rows, int first, int last, const float* columns, int panels,
                           int features, float* out);
-  // Turns a row of products into squares, not below 0; returns the least one. `unsure` tells
-  // whether any of them is outside its sure range.
-  double (*squares)(double norm, const double* norms, int columns, const SureRange& sure,
-                    double* row, bool* unsure);
+  // Turns a row of products into squares, not below 0; returns the least one.
+  double (*squares)(double norm, const double* norms, int columns, double* row);
+  // Whether any of these squares is unsure.
+  bool (*any_unsure)(double norm, const double* norms, int columns, const Unsure& unsure,
+                     const double* row);
   // row_sums[r] += Σ_c values[r][c] weights[c], column_sums[c] += Σ_r row_weights[r] values[r][c].
   // Without column sums (null) the rows' alone.
   void (*add_both)(const double* values, int rows, int columns, const double* row_weights,

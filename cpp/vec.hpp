@@ -37,19 +37,16 @@ inline Vec exp_of(Vec x) {
   const Vec shifted = clamped * 1.4426950408889634074 + shift;
   const Vec n = shifted - shift;
   const Vec r = (clamped - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
-  Vec p = broadcast(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = (p * (r * r) + r) + 1.0;
+  // The series from r²/2 on, in powers of r², r⁴ and r⁸: a short chain, so that several vectors are
+  // under way at once.
+  const Vec r2 = r * r;
+  const Vec r4 = r2 * r2;
+  const Vec low = (r * (1.0 / 6.0) + 0.5) + (r * (1.0 / 120.0) + 1.0 / 24.0) * r2;
+  const Vec middle = (r * (1.0 / 5040.0) + 1.0 / 720.0) +
+                     (r * (1.0 / 362880.0) + 1.0 / 40320.0) * r2;
+  const Vec high = (r * (1.0 / 39916800.0) + 1.0 / 3628800.0) +
+                   (r * (1.0 / 6227020800.0) + 1.0 / 479001600.0) * r2;
+  const Vec p = ((high * (r4 * r4) + (middle * r4 + low)) * r2 + r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
