@@ -10,7 +10,9 @@ constexpr int vertex_levels = 7;  // enough tasks a round for many threads, few 
 // stay in a cache of the second level.
 int points_wanted(int features) { return std::clamp((1 << 15) / features, 64, 256); }
 
-int level_for(const Tree& tree) {
+}  // namespace
+
+int block_level(const Tree& tree) {
   int level = 0;
   while (level < tree.levels && (tree.locations - 1) >> level >= points_wanted(tree.features)) {
     ++level;
@@ -18,11 +20,9 @@ int level_for(const Tree& tree) {
   return level;
 }
 
-}  // namespace
-
 Blocks::Blocks(const Tree& source, const Execution& execution)
     : tree(source),
-      level(level_for(source)),
+      level(block_level(source)),
       vertex_level(std::min(level, vertex_levels)),
       room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
       panels(static_cast<std::size_t>(count() * room * source.features)),

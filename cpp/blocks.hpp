@@ -16,6 +16,9 @@
 
 namespace quickshift {
 
+// The level of the nodes that are blocks.
+int block_level(const Tree& tree);
+
 struct Blocks {
   explicit Blocks(const Tree& source, const Execution& execution);
 
@@ -36,7 +39,7 @@ struct Blocks {
   }
 
   const Tree& tree;
-  int level;                    // of the nodes that are blocks
+  int level;
   int vertex_level;             // vertices are what one task writes: some neighbouring blocks
   int room;                     // points that a block has room for
   std::vector<double> panels;   // [block][panel][feature][panel_width]
@@ -46,10 +49,10 @@ struct Blocks {
 
 // How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,
 // relative to |x|² + |y|² as computed, in arithmetic of the given unit. A chain of additions rounds
-// as many times as it has terms, a run's and the runs', and once for a product: the norms are off by
-// that many units, and so is twice the product, because 2 |x||y| is at most the sum of the norms.
-// Rounding the centred coordinates adds 4, the sum and the difference 3, terms of second order the
-// rest.
+// as many times as it has terms, a run's and the runs', and once for a product: the norms are off
+// by that many units, and so is twice the product, because 2 |x||y| is at most the sum of the
+// norms. Rounding the centred coordinates adds 4, the sum and the difference 3, terms of second
+// order the rest.
 inline double product_error(int features, double unit) {
   const auto chain = [&](int run) {
     return std::min(features, run) + (features + run - 1) / run + 1.0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "blocks_estimate.hpp"
 #include "box.hpp"
 
 namespace quickshift {
@@ -50,6 +51,7 @@ Way choose(const Tree& queries, const Tree& samples, const DensityOptions& optio
     throw std::invalid_argument("blocks serve sums at the samples, none left out or periodic");
   }
   if (options.way != Way::automatic) return options.way;
+  if (blocks && blocks_pay_for_sums(samples, options)) return Way::blocks;
   return moments ? Way::moments : Way::direct;
 }
 

@@ -61,6 +61,8 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums);
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
+// Terms of this decay or more are 0 in the sums of blocks.
+inline constexpr double vanished_decay = 709.0;
 void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
                 Sums& sums);
 

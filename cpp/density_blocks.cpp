@@ -16,7 +16,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tolerance = 1e-13;
-constexpr double vanished = 709.0;  // exp(-709) is 0 in the sums
 
 // Rows of a matrix that is worked on at a time: it should stay in the cache of the first level.
 constexpr int strip_rows = 24;
@@ -44,7 +43,7 @@ struct Problem {
   double reach(double least) const {
     if (!is_infinite(options.kernel)) return scale.support_sq;
     const double amount = std::log(blocks.tree.total_weight / (options.rtol * least));
-    return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished), h);
+    return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);
   }
 
   Unsure unsure_in_infinite(double off, double weight) const;
@@ -102,7 +101,8 @@ Unsure Problem::unsure_in_compact(double off) const {
 }
 
 bool is_unsure(const Unsure& unsure, double square, double norms) {
-  const bool inexact = (square < unsure.low || square > unsure.high) && square < unsure.worth * norms;
+  const bool inexact =
+      (square < unsure.low || square > unsure.high) && square < unsure.worth * norms;
   return square < unsure.beyond && (square > unsure.edge || inexact);
 }
 
@@ -152,9 +152,10 @@ class Worker {
   }
 
   void add_itself(Index block) {
-    const double every = is_infinite(problem_->options.kernel)
-                             ? square_at_decay(problem_->options.kernel, vanished, problem_->h)
-                             : problem_->scale.support_sq;
+    const double every =
+        is_infinite(problem_->options.kernel)
+            ? square_at_decay(problem_->options.kernel, vanished_decay, problem_->h)
+            : problem_->scale.support_sq;
     take_columns(block);
     add_pair(block, block, columns_.data(), norms_.data(), every);
     const double* const sums = sums_ + block * blocks_->room;

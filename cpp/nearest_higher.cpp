@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "blocks_estimate.hpp"
+
 namespace quickshift {
 
 namespace {
@@ -32,13 +34,14 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
   }
 }
 
-ParentsBy choose(const Tree& tree, ParentsBy way) {
+ParentsBy choose(const Tree& tree, const Heights& heights, bool strict, ParentsBy way) {
   const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
   if (way == ParentsBy::blocks && !blocks) {
     throw std::invalid_argument("blocks do not serve periodic features");
   }
   if (way != ParentsBy::automatic) return way;
-  return ParentsBy::tree;
+  const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);
+  return pays ? ParentsBy::blocks : ParentsBy::tree;
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
     parent[row] = higher >= 0 ? heights.top_row(higher) : row;
     distance[row] = higher >= 0 ? std::ldexp(std::sqrt(square), tree.exponent) : infinity;
   };
-  if (choose(tree, way) == ParentsBy::blocks) {
+  if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
     const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
     for (Index slot = 0; slot < tree.slots(); ++slot) {
       if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);

@@ -23,8 +23,8 @@ std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bo
             [&](int a, int b) { return heights.higher(slots[a], slots[b]); });
   std::vector<int> ranks(slots.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool shared = strict && i > 0 && heights.density(slots[order[i]]) ==
-                                               heights.density(slots[order[i - 1]]);
+    const bool shared =
+        strict && i > 0 && heights.density(slots[order[i]]) == heights.density(slots[order[i - 1]]);
     ranks[order[i]] = shared ? ranks[order[i - 1]] : static_cast<int>(i);
   }
   return ranks;
@@ -102,8 +102,7 @@ class Worker {
       offer(a, chosen_, b, false);
       return;
     }
-    const double gap =
-        between_boxes(blocks_->box(a), blocks_->box(b), features_, nullptr).least;
+    const double gap = between_boxes(blocks_->box(a), blocks_->box(b), features_, nullptr).least;
     choose(a, b, gap, chosen_);
     choose(b, a, gap, others_);
     const auto wanted = chosen_.size() + others_.size();
@@ -127,7 +126,9 @@ class Worker {
     points.clear();
     const Index first = blocks_->begin(block);
     for (int i = 0; i < blocks_->size(block); ++i) {
-      if (problem_->ranks[first + i] > problem_->smallest[other] && squares_[blocks_->slots[first + i]] >= gap) points.push_back(i);
+      if (problem_->ranks[first + i] > problem_->smallest[other] &&
+          squares_[blocks_->slots[first + i]] >= gap)
+        points.push_back(i);
     }
   }
 
@@ -182,9 +183,8 @@ class Worker {
   void settle(const Singles& points, const Singles& others, const std::vector<float>& least,
               int point_step, int other_step) {
     for (int i = 0; i < points.count; ++i) {
-      const double off =
-          problem_->error * (static_cast<double>(points.norms[i]) + others.largest) +
-          problem_->underflow;
+      const double off = problem_->error * (static_cast<double>(points.norms[i]) + others.largest) +
+                         problem_->underflow;
       const Index slot = blocks_->slots[points.positions[i]];
       if (least[i] - off > squares_[slot] || !(least[i] < infinity)) continue;
       const float* const row = matrix_.data() + i * point_step;

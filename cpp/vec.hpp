@@ -42,8 +42,8 @@ inline Vec exp_of(Vec x) {
   const Vec r2 = r * r;
   const Vec r4 = r2 * r2;
   const Vec low = (r * (1.0 / 6.0) + 0.5) + (r * (1.0 / 120.0) + 1.0 / 24.0) * r2;
-  const Vec middle = (r * (1.0 / 5040.0) + 1.0 / 720.0) +
-                     (r * (1.0 / 362880.0) + 1.0 / 40320.0) * r2;
+  const Vec middle =
+      (r * (1.0 / 5040.0) + 1.0 / 720.0) + (r * (1.0 / 362880.0) + 1.0 / 40320.0) * r2;
   const Vec high = (r * (1.0 / 39916800.0) + 1.0 / 3628800.0) +
                    (r * (1.0 / 6227020800.0) + 1.0 / 479001600.0) * r2;
   const Vec p = ((high * (r4 * r4) + (middle * r4 + low)) * r2 + r) + 1.0;
