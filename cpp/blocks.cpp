@@ -7,8 +7,8 @@ namespace {
 constexpr int vertex_levels = 7;  // enough tasks a round for many threads, few enough rounds
 
 // Large enough that preparing two blocks is little beside their products, small enough that they
-// stay in a cache of the second level.
-int points_wanted(int features) { return std::clamp((1 << 15) / features, 64, 256); }
+// stay in the caches.
+int points_wanted(int features) { return std::clamp((1 << 18) / features, 64, 256); }
 
 }  // namespace
 
