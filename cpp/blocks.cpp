@@ -4,7 +4,7 @@ namespace quickshift {
 
 namespace {
 
-constexpr int vertex_levels = 7;  // enough tasks a round for many threads, few enough rounds
+constexpr int vertex_levels = 6;  // enough tasks a round for many threads, few enough rounds
 
 // Large enough that preparing two blocks is little beside their products, small enough that they
 // stay in the caches.
@@ -33,22 +33,22 @@ Blocks::Blocks(const Tree& source, const Execution& execution)
       slots[tree.begin_of_leaf(leaf) + i] = leaf * tree.stride + i;
     }
   }
-  run_tasks(execution, count(), static_cast<double>(panels.size()), [&] {
-    return [&](Index block) {
-      double* const middle = centres.data() + block * tree.features;
-      const double* const low = box(block);
-      for (int k = 0; k < tree.features; ++k)
-        middle[k] = 0.5 * low[k] + 0.5 * low[tree.features + k];
-      double* const to = panels.data() + block * room * tree.features;
-      for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
-        const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];
-        double* const column = to + i / panel_width * panel_width * tree.features + i % panel_width;
-        for (int k = 0; k < tree.features; ++k) {
-          column[k * panel_width] = tree.coordinate(slot, k);
-        }
-      }
-    };
-  });
+  run_tasks(execution, count(), static_cast<double>(panels.size()),
+            [&] { return [&](Index block) { fill(block); }; });
+}
+
+void Blocks::fill(Index block) {
+  const int features = tree.features;
+  const double* const low = box(block);
+  for (int k = 0; k < features; ++k) {
+    centres[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
+  }
+  for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
+    const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];
+    const double* const from = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+    double* const to = panels.data() + (point(block, i) - panels.data());
+    for (int k = 0; k < features; ++k) to[k * panel_width] = from[k * tree.stride];
+  }
 }
 
 }  // namespace quickshift

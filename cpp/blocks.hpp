@@ -45,6 +45,9 @@ struct Blocks {
   std::vector<double> panels;   // [block][panel][feature][panel_width]
   std::vector<double> centres;  // [block][feature]: of the blocks' boxes
   std::vector<Index> slots;     // [position]
+
+ private:
+  void fill(Index block);
 };
 
 // How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,

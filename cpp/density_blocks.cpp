@@ -17,8 +17,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tolerance = 1e-13;
 
-// Rows of a matrix that is worked on at a time: it should stay in the cache of the first level.
-constexpr int strip_rows = 24;
+// Rows that are worked on at a time, whole panels of them: they and their squares should stay in
+// the nearest caches.
+constexpr int strip_rows = 3 * panel_width;
 
 struct Problem {
   Problem(const Blocks& all, const DensityOptions& given)
@@ -114,10 +115,10 @@ class Worker {
         features_(problem.blocks.tree.features),
         sums_(sums.data()),
         reaches_(reaches.data()),
-        rows_(static_cast<std::size_t>(blocks_->room * features_)),
-        columns_(rows_.size()),
-        row_norms_(static_cast<std::size_t>(blocks_->room)),
-        norms_(row_norms_.size()),
+        rows_(static_cast<std::size_t>(strip_rows * features_)),
+        columns_(static_cast<std::size_t>(blocks_->room * features_)),
+        row_norms_(static_cast<std::size_t>(strip_rows)),
+        norms_(static_cast<std::size_t>(blocks_->room)),
         matrix_(static_cast<std::size_t>(strip_rows * blocks_->room)),
         point_(static_cast<std::size_t>(features_)),
         squares_(static_cast<std::size_t>(blocks_->tree.stride)) {}
@@ -137,9 +138,7 @@ class Worker {
         if (gap.least > reach) continue;
         if (!ready) take_columns(column);
         ready = true;
-        tiles_.centre(blocks_->panels_of(row), blocks_->size(row), features_,
-                      blocks_->centre(column), rows_.data(), row_norms_.data());
-        add_pair(row, column, rows_.data(), row_norms_.data(), reach);
+        add_pair(row, column, reach);
       }
     }
   }
@@ -157,7 +156,7 @@ class Worker {
             ? square_at_decay(problem_->options.kernel, vanished_decay, problem_->h)
             : problem_->scale.support_sq;
     take_columns(block);
-    add_pair(block, block, columns_.data(), norms_.data(), every);
+    add_pair(block, block, every);
     const double* const sums = sums_ + block * blocks_->room;
     reaches_[block] = problem_->reach(*std::min_element(sums, sums + blocks_->size(block)));
   }
@@ -168,48 +167,53 @@ class Worker {
     return problem_->unsure_in_infinite(off, weight);
   }
 
-  void add_pair(Index row, Index column, const double* rows, const double* row_norms,
-                double reach) {
-    const Problem& problem = *problem_;
-    const int panels = panels_for(blocks_->size(column));
-    const int width = panels * panel_width;
-    const double* const weights = problem.weights.data();
+  void add_pair(Index row, Index column, double reach) {
     for (int first = 0; first < blocks_->size(row); first += strip_rows) {
-      const int last = std::min(first + strip_rows, blocks_->size(row));
-      const double largest = *std::max_element(row_norms + first, row_norms + last);
-      const double off = problem.error * (largest + largest_norm_);
-      const Unsure unsure = unsure_in(row, column, off);
-      tiles_.products(rows, first, last, columns_.data(), panels, features_, matrix_.data());
-      double least = infinity;
-      for (int i = first; i < last; ++i) {
-        least = std::min(least, take_row(row, i, column, width, row_norms[i], unsure));
-      }
-      if (least > reach + off) continue;
-      pairs_.to_terms[static_cast<int>(problem.options.kernel)](
-          problem.scale, (last - first) * width, matrix_.data());
-      tiles_.add_both(matrix_.data(), last - first, width, weights + row * blocks_->room + first,
-                      weights + column * blocks_->room, sums_ + row * blocks_->room + first,
-                      row == column ? nullptr : sums_ + column * blocks_->room);
+      const int count = std::min(strip_rows, blocks_->size(row) - first);
+      add_strip(row, first, count, column, reach);
     }
   }
 
-  // Squares of one row of the strip; returns the least.
-  double take_row(Index row, int i, Index column, int width, double norm, const Unsure& unsure) {
-    double* const squares = matrix_.data() + i % strip_rows * width;
+  // Adds the terms of some rows of a block and all columns of another.
+  void add_strip(Index row, int first, int count, Index column, double reach) {
+    const int panels = panels_for(blocks_->size(column));
+    const int width = panels * panel_width;
+    tiles_.centre(blocks_->panels_of(row) + first * features_, count, features_,
+                  blocks_->centre(column), rows_.data(), row_norms_.data());
+    tiles_.products(rows_.data(), 0, count, columns_.data(), panels, features_, matrix_.data());
+    const double largest = *std::max_element(row_norms_.begin(), row_norms_.begin() + count);
+    const double off = problem_->error * (largest + largest_norm_);
+    const Unsure unsure = unsure_in(row, column, off);
+    double least = infinity;
+    for (int i = 0; i < count; ++i) {
+      least = std::min(least, take_row(row, first, i, column, width, unsure));
+    }
+    if (least > reach + off) return;
+    pairs_.to_terms[static_cast<int>(problem_->options.kernel)](problem_->scale, count * width,
+                                                                matrix_.data());
+    const double* const weights = problem_->weights.data();
+    tiles_.add_both(matrix_.data(), count, width, weights + row * blocks_->room + first,
+                    weights + column * blocks_->room, sums_ + row * blocks_->room + first,
+                    row == column ? nullptr : sums_ + column * blocks_->room);
+  }
+
+  // Squares of the i-th row of a strip; returns the least.
+  double take_row(Index row, int first, int i, Index column, int width, const Unsure& unsure) {
+    double* const squares = matrix_.data() + i * width;
+    const double norm = row_norms_[i];
     double least = tiles_.squares(norm, norms_.data(), width, squares);
     if ((least < unsure.low || unsure.high < infinity) &&
         tiles_.any_unsure(norm, norms_.data(), width, unsure, squares)) {
-      least = define_row(row, i, column, norm, unsure, squares);
+      least = define_row(blocks_->point(row, first + i), norm, column, unsure, squares);
     }
-    if (row == column) least = squares[i] = 0.0;
+    if (row == column) least = squares[first + i] = 0.0;
     return least;
   }
 
   // Computes the unsure squares of a row by their definition; returns the least.
-  double define_row(Index row, int i, Index column, double norm, const Unsure& unsure,
+  double define_row(const double* from, double norm, Index column, const Unsure& unsure,
                     double* squares) {
     const Tree& tree = blocks_->tree;
-    const double* const from = blocks_->point(row, i);
     for (int k = 0; k < features_; ++k) point_[k] = from[k * panel_width];
     double least = infinity;
     for (Index leaf = blocks_->first_leaf(column); leaf < blocks_->first_leaf(column + 1); ++leaf) {

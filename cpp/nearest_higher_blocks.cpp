@@ -126,9 +126,8 @@ class Worker {
     points.clear();
     const Index first = blocks_->begin(block);
     for (int i = 0; i < blocks_->size(block); ++i) {
-      if (problem_->ranks[first + i] > problem_->smallest[other] &&
-          squares_[blocks_->slots[first + i]] >= gap)
-        points.push_back(i);
+      const bool lower = problem_->ranks[first + i] > problem_->smallest[other];
+      if (lower && squares_[blocks_->slots[first + i]] >= gap) points.push_back(i);
     }
   }
 
@@ -160,8 +159,11 @@ class Worker {
   // round.
   void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
     const double* centre = blocks_->centre(b);
-    choose_all(b, all_);
-    take(b, all_, centre, columns_);
+    if (b != held_) {
+      choose_all(b, all_);
+      take(b, all_, centre, columns_);
+      held_ = b;
+    }
     take(a, chosen, centre, rows_);
     const int panels = single_panels_for(columns_.count);
     width_ = panels * single_panel_width;
@@ -221,6 +223,7 @@ class Worker {
   Index* slots_;
   Singles rows_;
   Singles columns_;
+  Index held_ = -1;  // the block in columns_
   std::vector<double> gathered_;
   std::vector<float> matrix_;
   int width_ = 0;  // columns of the matrix
