@@ -16,6 +16,7 @@ enum class Way {
   direct,     // pair by pair, over the leaves within reach
   moments,    // polynomials of whole nodes: uniform and epanechnikov
   grid,       // through a grid, in linear time: gaussian, up to three features, rtol above 0
+  blocks,     // products of whole blocks, for many features: samples only, none periodic
 };
 
 struct DensityOptions {
@@ -79,6 +80,10 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums);
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
+// Terms of this decay or more are 0 in the sums of blocks.
+inline constexpr double vanished_decay = 709.0;
+void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
+                Sums& sums);
 
 // One sum by itself, slowly and with every term by its definition, over the samples whose squared
 // distance is at most reach_sq: for queries so far away that the terms would underflow, and where

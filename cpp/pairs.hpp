@@ -60,6 +60,8 @@ struct KernelScale {
 // other_sums[j] += Σ_i w_i k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
 // h²).
 using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, double* other_sums);
+// Turns squares into such terms, in place; count is a multiple of 4.
+using ToTerms = void (*)(const KernelScale&, int count, double* values);
 
 // The samples of a leaf, with their heights.
 struct HigherSamples {
@@ -81,6 +83,7 @@ inline constexpr double roughness = 1e-11;
 
 struct PairKernels {
   const AddTerms* add_terms;    // by kernel
+  const ToTerms* to_terms;      // by kernel
   const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);

@@ -68,6 +68,21 @@ void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, d
 void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
+void to_silverman(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::silverman>>(scale, count, values);
+}
+void to_uniform(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::uniform>>(scale, count, values);
+}
+void to_triangular(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::triangular>>(scale, count, values);
+}
+void to_tricube(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::tricube>>(scale, count, values);
+}
+void to_cosine(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::cosine>>(scale, count, values);
+}
 
 void squares(const double* point, const LeafBlock& samples, double* out) {
   for (int first = 0; first < samples.stride; first += lanes) {

@@ -112,19 +112,18 @@ inline Vec exp_of(Vec x) {
   const Vec n = shifted - shift;
   Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
   r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
-  Vec p = broadcast(1.0 / 6227020800.0);
-  p = fused(p, r, 1.0 / 479001600.0);
-  p = fused(p, r, 1.0 / 39916800.0);
-  p = fused(p, r, 1.0 / 3628800.0);
-  p = fused(p, r, 1.0 / 362880.0);
-  p = fused(p, r, 1.0 / 40320.0);
-  p = fused(p, r, 1.0 / 5040.0);
-  p = fused(p, r, 1.0 / 720.0);
-  p = fused(p, r, 1.0 / 120.0);
-  p = fused(p, r, 1.0 / 24.0);
-  p = fused(p, r, 1.0 / 6.0);
-  p = fused(p, r, 0.5);
-  p = fused(p, r * r, r) + 1.0;
+  // The series from r²/2 on, in powers of r², r⁴ and r⁸: a short chain, so that several vectors are
+  // under way at once.
+  const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
+  const Vec r2 = r * r;
+  const Vec r4 = r2 * r2;
+  const Vec low = fused(pair(1.0 / 24.0, 1.0 / 120.0), r2, pair(0.5, 1.0 / 6.0));
+  const Vec middle =
+      fused(pair(1.0 / 40320.0, 1.0 / 362880.0), r2, pair(1.0 / 720.0, 1.0 / 5040.0));
+  const Vec high = fused(pair(1.0 / 479001600.0, 1.0 / 6227020800.0), r2,
+                         pair(1.0 / 3628800.0, 1.0 / 39916800.0));
+  const Vec rest = fused(high, r4 * r4, fused(middle, r4, low));
+  const Vec p = fused(rest, r2, r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
@@ -243,6 +242,14 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
     if (scale.fuse) return add_to<Terms, Sides::both_fused>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
+}
+
+template <class Terms>
+void to_terms(const KernelScale& scale, int count, double* values) {
+  const Terms terms{scale};
+  for (int i = 0; i < count; i += lanes) {
+    store(values + i, terms.of_square(load(values + i)));
+  }
 }
 
 }  // namespace
