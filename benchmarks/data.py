@@ -18,7 +18,7 @@ def blobs(n: int, d: int) -> Points:
 
 
 def spread_seeds(n: int, variant: Any) -> Points:
-    """Walks with restarts, in units of the smallest radius."""
+    """Walk with restarts, in units of the smallest radius."""
     return datasets.seed_spreader(n, 3, variant=variant, seed=0)[0] / 100
 
 
@@ -33,7 +33,7 @@ def moons(n: int) -> Points:
 
 
 def circles(n: int) -> Points:
-    """A circle inside another."""
+    """Put a circle inside another."""
     return datasets.circles(n, seed=0)[0]
 
 

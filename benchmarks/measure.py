@@ -26,6 +26,8 @@ class Spread:
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.3g}"
         return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 

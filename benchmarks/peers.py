@@ -70,7 +70,9 @@ def _nearest_neighbors() -> Call:
 def _brute_neighbors() -> Call:
     from sklearn.neighbors import NearestNeighbors
 
-    return lambda X: NearestNeighbors(algorithm="brute", n_jobs=-1).fit(X).kneighbors(n_neighbors=10)
+    return lambda X: (
+        NearestNeighbors(algorithm="brute", n_jobs=-1).fit(X).kneighbors(n_neighbors=10)
+    )
 
 
 # --- densities -----------------------------------------------------------------------------------

@@ -51,7 +51,10 @@ def _peer_version(peer: Peer) -> str | None:
     source = f"from importlib import metadata; print(metadata.version({peer.package!r}))"
     try:
         done = subprocess.run(
-            [interpreter(peer.environment), "-c", source], capture_output=True, text=True, check=True
+            [interpreter(peer.environment), "-c", source],
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -87,7 +90,7 @@ def comparable(results: Result) -> dict[str, float]:
     for name, row in results["rows"].items():
         for number in row.get("numbers", []):
             if "value" in number:
-                what = number["what"].split(",")[0]
+                what = number["what"].split(",")[0]  # without the case that happened to be worst
                 found[f"{name} / {what}"] = number["value"]["median"]
         if not row.get("numbers") and "seconds" in row:
             found[f"{name} (seconds)"] = row["seconds"]["median"]

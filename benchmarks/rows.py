@@ -95,6 +95,15 @@ fit_flat = partial(ours.fit, **flat)
 fit_round = partial(ours.fit, **round_)
 gaussian_sums = partial(ours.densities, bandwidth=0.3, kernel="gaussian", rtol=1e-4)
 NEIGHBOURS = 500
+CLUSTERERS = (
+    "HDBSCAN",
+    "fast_hdbscan",
+    "MeanShift",
+    "ToMATo",
+    "pydpc",
+    "DADApy",
+    "scikit-matter",
+)
 
 
 def _same_neighbours(n: int) -> Call:
@@ -124,8 +133,10 @@ FITS: tuple[Row, ...] = (
         {"brute NearestNeighbors": Bound(1.2)},
     ),
     TimeRow("gaussian 1e3x2", 1000, blobs2, fit_round, {"NearestNeighbors": Bound(1.5)}),
-    TimeRow("uniform 1e6x2", MILLION, blobs2, partial(fit_flat, kernel="uniform"), {"cKDTree": None}),
-    TimeRow("defaults 5e3x2", 5000, blobs2, ours.fit, dict.fromkeys(("HDBSCAN", "ToMATo"))),
+    TimeRow(
+        "uniform 1e6x2", MILLION, blobs2, partial(fit_flat, kernel="uniform"), {"cKDTree": None}
+    ),
+    TimeRow("defaults 2e3x2", 2000, blobs2, ours.fit, dict.fromkeys(CLUSTERERS)),
 )
 
 DENSITIES: tuple[Row, ...] = (
@@ -154,9 +165,7 @@ DENSITIES: tuple[Row, ...] = (
 )
 
 SCALE: tuple[Row, ...] = (
-    TimeRow(
-        "tree 1e7x2", 10 * MILLION, blobs2, ours.build, {"pykdtree tree": Bound(1.0)}
-    ),
+    TimeRow("tree 1e7x2", 10 * MILLION, blobs2, ours.build, {"pykdtree tree": Bound(1.0)}),
     GrowthRow(
         "growth 1e6 to 1e7, x2",
         (MILLION, 10 * MILLION),
@@ -178,9 +187,7 @@ SCALE: tuple[Row, ...] = (
         partial(ours.all_stages, **round_),
         Bound(1.8, at_least=True),
     ),
-    MemoryRow(
-        "memory 1e7x2", 10 * MILLION, blobs2, _same_neighbours(10 * MILLION), Bound(120.0)
-    ),
+    MemoryRow("memory 1e7x2", 10 * MILLION, blobs2, _same_neighbours(10 * MILLION), Bound(120.0)),
 )
 
 STARTS: tuple[Row, ...] = (
@@ -228,9 +235,7 @@ ADVERSARIAL: tuple[Row, ...] = (
     _against_tree("tied plateaus 1e6x2", data.tied_plateaus, unit),
 )
 
-TINY: tuple[Row, ...] = tuple(
-    TimeRow(f"n = {n}", n, blobs2, fit_round) for n in (1, 2, 31, 32, 33)
-)
+TINY: tuple[Row, ...] = tuple(TimeRow(f"n = {n}", n, blobs2, fit_round) for n in (1, 2, 31, 32, 33))
 
 SECTIONS: dict[str, tuple[Row, ...]] = {
     "fits": FITS,
@@ -263,7 +268,7 @@ CURVES: tuple[Curve, ...] = (
         _decades,
         blobs2,
         {"quickshift": ours.fit},
-        ("HDBSCAN", "fast_hdbscan", "MeanShift", "ToMATo", "pydpc", "DADApy", "scikit-matter"),
+        CLUSTERERS,
     ),
     Curve(
         "curve densities",

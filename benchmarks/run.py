@@ -87,7 +87,10 @@ def all_jobs(pace: Pace) -> dict[str, Callable[[], Result]]:
 def lines(row: Result) -> list[str]:
     """Return a row as a person would read it."""
     if "lines" in row:
-        return [row["name"], *(f"  {name:28} {_points(line)}" for name, line in row["lines"].items())]
+        return [
+            row["name"],
+            *(f"  {name:28} {_points(line)}" for name, line in row["lines"].items()),
+        ]
     ours = f"{Spread(**row['seconds']).median:9.3g} s" if "seconds" in row else ""
     head = f"{row['name']:32} {ours:11}"
     texts = [_number(number) for number in row["numbers"]] or [""]

@@ -21,7 +21,7 @@ import ours
 from measure import Bound, Spread
 from peers import PEERS
 from rows import Curve, GrowthRow, MemoryRow, Row, StartRow, ThreadRow, TimeRow, ToleranceRow
-from worker import Failed, Worker, closing_all
+from worker import FailedError, Worker, closing_all
 
 ROW_LIMIT = 150.0  # seconds after which no further round of a row begins
 POINT_LIMIT = 15.0  # the same for a point of a curve
@@ -42,9 +42,7 @@ class Pace:
         return n if n <= SMALLEST else max(n // self.fewer, SMALLEST)
 
 
-def number(
-    what: str, unit: str, value: Spread, bound: Bound | None = None, **more: Any
-) -> Result:
+def number(what: str, unit: str, value: Spread, bound: Bound | None = None, **more: Any) -> Result:
     """Return one measured number with its bound."""
     result = {"what": what, "unit": unit, "value": asdict(value), **more}
     if bound:
@@ -63,7 +61,7 @@ def saved(X: Any) -> Iterator[Path]:
 
 def our_worker(call: Callable[..., object]) -> Worker:
     """Start a process that holds a call of ours."""
-    return Worker(partial(ours.loaded, call))
+    return Worker(partial(ours.loaded, call), "quickshift")
 
 
 def time_row(row: TimeRow, pace: Pace) -> Result:
@@ -76,7 +74,7 @@ def time_row(row: TimeRow, pace: Pace) -> Result:
         for name, bound in row.peers.items():
             try:
                 times = _against(mine, name, file, len(X), pace)
-            except Failed as failed:
+            except FailedError as failed:
                 result["numbers"].append({"what": name, "skipped": str(failed)})
                 continue
             our_times += times[0]
@@ -98,8 +96,8 @@ def time_row(row: TimeRow, pace: Pace) -> Result:
 def _against(mine: Worker, name: str, file: Path, n: int, pace: Pace) -> list[list[float]]:
     peer = PEERS[name]
     if n > peer.largest:
-        raise Failed(f"takes over a minute above {peer.largest} points")
-    with Worker(peer.load, peer.environment) as theirs:
+        raise FailedError(f"takes over a minute above {peer.largest} points")
+    with Worker(peer.load, name, peer.environment) as theirs:
         theirs.points(file)
         timers = [mine.seconds, theirs.seconds]
         return measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
@@ -158,8 +156,8 @@ def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
                     times = measure.in_turn(timers, repeats=pace.repeats, limit=POINT_LIMIT)
                     cases[f"{kernel}, d = {d}, h = {h:.3g}"] = measure.ratios(*times)
     worst = max(cases, key=lambda case: cases[case].median)
-    found = number(f"rtol 1e-9 over 0, worst: {worst}", "ratio", cases[worst], row.bound)
-    return {"n": pace.size(row.n), "numbers": [{**found, "cases": len(cases)}]}
+    found = number(f"rtol 0, worst of {len(cases)}: {worst}", "ratio", cases[worst], row.bound)
+    return {"n": pace.size(row.n), "numbers": [{**found, "rounds": pace.repeats}]}
 
 
 def memory_row(row: MemoryRow, pace: Pace) -> Result:
@@ -195,7 +193,7 @@ def measured(row: Row, section: str, pace: Pace) -> Result:
     """Measure a row; a failure of ours is a result too."""
     try:
         result = MEASURE[type(row)](row, pace)
-    except (Failed, RuntimeError) as failed:
+    except (FailedError, RuntimeError) as failed:
         result = {"numbers": [{"what": "quickshift", "skipped": str(failed)}]}
     return {"name": row.name, "section": section, **result}
 
@@ -208,8 +206,8 @@ def measured_curve(curve: Curve, pace: Pace) -> Result:
         for name, load, environment, largest in _lines(curve):
             lines[name] = {"points": []}
             try:
-                worker = Worker(load, environment)
-            except Failed as failed:
+                worker = Worker(load, name, environment)
+            except FailedError as failed:
                 lines[name]["stopped"] = str(failed)
                 continue
             started.append(worker)
@@ -244,7 +242,7 @@ def _one_size(
                     if name not in times:
                         worker.points(file)
                     times.setdefault(name, []).append(worker.seconds())
-                except Failed as failed:
+                except FailedError as failed:
                     lines[name]["stopped"] = f"{n} points: {failed}"
                     del workers[name]
     for name, mine in times.items():

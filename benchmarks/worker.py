@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +16,7 @@ LIMIT = 200.0  # seconds for one request: a peer's largest data take about a min
 STARTING = 400.0  # seconds to import and to compile what is compiled at the first call
 
 
-class Failed(Exception):
+class FailedError(Exception):
     """Why there is no number: an error, a crash or too long a time."""
 
 
@@ -33,14 +33,17 @@ class Worker:
     load : callable
         Imports what it needs and returns the function to time. It is sent by name, so it is a
         function of a module of this folder, or a partial of one.
+    name : str
+        What errors call it.
     environment : str, optional
         Name of an environment other than this one, for peers that cannot live in it.
     """
 
-    def __init__(self, load: Callable[[], Any], environment: str | None = None) -> None:
+    def __init__(self, load: Callable[[], Any], name: str, environment: str | None = None) -> None:
+        self._name = name
         python = interpreter(environment)
         if not python.exists():
-            raise Failed(f"its environment {environment} was not made")
+            raise FailedError(f"its environment {environment} was not made")
         their_requests, request = os.pipe()
         answer, their_answers = os.pipe()
         self._process = subprocess.Popen(
@@ -51,7 +54,11 @@ class Worker:
         os.close(their_answers)
         self._requests = Connection(request, readable=False)
         self._answers = Connection(answer, writable=False)
-        self._ask("load", load, limit=STARTING)
+        try:
+            self._ask("load", load, limit=STARTING)
+        except FailedError:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -82,27 +89,24 @@ class Worker:
         try:
             self._requests.send((method, arguments, settings))
             if not self._answers.poll(limit):
-                self.close()
-                raise Failed(f"took more than {limit:.0f} s")
+                self._process.kill()
+                raise FailedError(f"{self._name} took more than {limit:.0f} s")
             value, reason = self._answers.recv()
         except (EOFError, BrokenPipeError):
             code = self._process.wait()
-            self.close()
-            raise Failed(f"crashed: signal {-code}" if code < 0 else f"ended: {code}") from None
-        except OSError:
-            raise Failed("ended before") from None
+            how = f"crashed with signal {-code}" if code < 0 else f"ended with code {code}"
+            raise FailedError(f"{self._name} {how}") from None
         if reason:
-            raise Failed(reason)
+            raise FailedError(reason)
         return value
 
 
 @contextlib.contextmanager
-def closing_all() -> Any:
+def closing_all() -> Iterator[list[Worker]]:
     """Yield a list; every worker put into it is closed in the end."""
     workers: list[Worker] = []
     try:
         yield workers
     finally:
         for worker in workers:
-            with contextlib.suppress(OSError):
-                worker.close()
+            worker.close()
