@@ -15,14 +15,16 @@ from rows import SECTIONS
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 PICTURES = DOCS / "_static" / "benchmarks"
+ROUNDS = 5  # that a number needs to be leaned on
 
 Result = dict[str, Any]
 
 HEADINGS = {
     "fits": (
         "Fits",
-        "`QuickShift.fit`, labels included. The peer only finds the ten nearest neighbours of each "
-        "point, which is where other density methods begin.",
+        "`QuickShift.fit`, labels included. The trees and NearestNeighbors only find the ten "
+        "nearest neighbours of each point, which is where other density methods begin; the others "
+        "cluster, all with default settings.",
     ),
     "densities": (
         "Densities",
@@ -51,9 +53,9 @@ HEADINGS = {
 INTRODUCTION = """\
 # Benchmarks
 
-A time alone says more about the machine than about the code. So every number here is a ratio of our
-time over that of a peer in the same run: *below one is faster*. A bound is what we want to keep to;
-whether it is met is measured, not promised.
+A time alone says more about the machine than about the code. So ours and a peer are timed in turn,
+in the same run, and the tables give our time over the peer's: *below one is faster*. A bound is
+what we want to keep to; the table says whether we do. `make bench` writes this page.
 """
 
 METHOD = """\
@@ -92,7 +94,7 @@ def picture(curve: Result, theme: plots.Theme) -> str:
 
 def page(found: Result, curves: list[Result]) -> str:
     """Return the whole page."""
-    parts = [MADE, INTRODUCTION, "## Time against size\n"]
+    parts = [MADE, INTRODUCTION, doubts(found), "## Time against size\n"]
     parts += [plot(curve) for curve in curves]
     for section in SECTIONS:
         rows = [row for row in found["rows"].values() if row["section"] == section]
@@ -100,6 +102,26 @@ def page(found: Result, curves: list[Result]) -> str:
             title, text = HEADINGS[section]
             parts += [f"## {title}\n\n{text}\n", table(rows)]
     return "\n".join([*parts, method(found), peer_table(found), left_out(found)]).rstrip() + "\n"
+
+
+def doubts(found: Result) -> str:
+    """Say which rows a reader should not lean on: too few rounds, or a machine with other work."""
+    rows = found["rows"].values()
+    few = sum(fewest_rounds(row) < ROUNDS for row in rows)
+    busy = sum(row["load"] is None or row["load"] > found["cpus"] + 1 for row in rows)
+    if not few and not busy:
+        return ""
+    return (
+        f"```{{warning}}\nOf {len(rows)} rows, {few} have fewer than {ROUNDS} rounds somewhere and "
+        f"{busy} began while the machine was busy with other work, or may have been.\n```\n"
+    )
+
+
+def fewest_rounds(row: Result) -> int:
+    """Return the rounds of the number that has the fewest; curves count where they begin."""
+    firsts = [line["points"][0] for line in row.get("lines", {}).values() if line["points"]]
+    counts = [number["rounds"] for number in row.get("numbers", []) if "rounds" in number]
+    return min([*counts, *(point["rounds"] for point in firsts)], default=ROUNDS)
 
 
 def plot(curve: Result) -> str:
@@ -196,8 +218,9 @@ def markdown(head: list[str], lines: Iterable[list[str]]) -> str:
 def seconds(value: float) -> str:
     """Return a time in the unit that suits it."""
     if value >= 1:
-        return f"{value:.3g} s"
-    return f"{1e3 * value:.3g} ms" if value >= 1e-3 else f"{1e6 * value:.3g} µs"
+        return f"{value:.3g}\N{NO-BREAK SPACE}s"
+    scale, unit = (1e3, "ms") if value >= 1e-3 else (1e6, "µs")
+    return f"{scale * value:.3g}\N{NO-BREAK SPACE}{unit}"
 
 
 if __name__ == "__main__":

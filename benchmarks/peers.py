@@ -186,9 +186,9 @@ def _dadapy() -> Call:
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("cKDTree", "scipy", _ckdtree, 10_000_000, "tree and 10 neighbours, all cores"),
+        Peer("cKDTree", "scipy", _ckdtree, 10_000_000, "tree, then 10 neighbours on all cores"),
         Peer("cKDTree tree", "scipy", _ckdtree_build, 10_000_000, "the tree alone"),
-        Peer("pykdtree", "pykdtree", _pykdtree, 10_000_000, "tree and 10 neighbours, all cores"),
+        Peer("pykdtree", "pykdtree", _pykdtree, 10_000_000, "tree and 10 neighbours, as it comes"),
         Peer("pykdtree tree", "pykdtree", _pykdtree_build, 10_000_000, "the tree alone"),
         Peer(
             "NearestNeighbors",
@@ -223,7 +223,7 @@ PEERS = {
             "mlpack",
             _mlpack,
             300_000,
-            "Gaussian densities at the points by two trees, relative error 1e-4",
+            "Gaussian densities at the points by two trees, as it comes, relative error 1e-4",
         ),
         Peer(
             "TreeKDE",
@@ -246,7 +246,7 @@ PEERS = {
             "fast_hdbscan",
             _fast_hdbscan,
             1_000_000,
-            "clusters, defaults, all cores; compiled before the clock starts",
+            "clusters, defaults; compiled before the clock starts",
         ),
         Peer("ToMATo", "gudhi", _tomato, 1_000_000, "clusters, defaults, all cores"),
         Peer(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
+from matplotlib import patheffects
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
@@ -15,9 +16,10 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours on the page's background: text, grid, ours, and the peers in order."""
+    """Colours: the page, text, grid, ours, and the peers in order."""
 
     name: str
+    page: str
     text: str
     grid: str
     ours: tuple[str, ...]
@@ -26,6 +28,7 @@ class Theme:
 
 LIGHT = Theme(
     "light",
+    "#ffffff",
     "#222832",
     "#d8dce2",
     ("#c2185b", "#e57300"),
@@ -33,6 +36,7 @@ LIGHT = Theme(
 )
 DARK = Theme(
     "dark",
+    "#14181e",
     "#ced6dd",
     "#3a424c",
     ("#ff6fa8", "#ffb04d"),
@@ -40,6 +44,20 @@ DARK = Theme(
 )
 MARKERS = "osD^vPX"
 LABEL_GAP = 0.048  # least distance of two labels, as a part of the plot's height
+
+
+class Label(NamedTuple):
+    """A line's name, its colour and its last point."""
+
+    name: str
+    color: str
+    x: float
+    y: float
+
+
+def is_ours(name: str) -> bool:
+    """Say whether a line is ours."""
+    return name.startswith("quickshift")
 
 
 def draw(curve: Result, theme: Theme, file: Path) -> None:
@@ -54,30 +72,31 @@ def draw(curve: Result, theme: Theme, file: Path) -> None:
         "font.size": 11,
     }
     with mpl.rc_context(settings):
-        figure, axes = plt.subplots(figsize=(8.4, 5.0))
+        figure, axes = plt.subplots(figsize=(9.0, 4.6))
+        figure.subplots_adjust(left=0.08, right=0.76, top=0.97, bottom=0.12)
         labels = _draw_lines(axes, curve, theme)
         _dress(axes, theme)
-        _label(axes, labels)
-        figure.savefig(file, transparent=True, bbox_inches="tight", metadata={"Date": None})
+        _label(axes, labels, theme)
+        figure.savefig(file, transparent=True, metadata={"Date": None})
         plt.close(figure)
 
 
-def _draw_lines(axes: Axes, curve: Result, theme: Theme) -> list[tuple[str, str, float, float]]:
-    """Draw every line; return name, colour and last point of each."""
+def _draw_lines(axes: Axes, curve: Result, theme: Theme) -> list[Label]:
+    """Draw every line; return what to write at its end."""
     labels = []
     ours, peers = iter(theme.ours), iter(zip(theme.peers, MARKERS, strict=True))
     for name, line in curve["lines"].items():
         points = line["points"]
         if not points:
             continue
-        mine = name.startswith("quickshift")
+        mine = is_ours(name)
         color, marker = (next(ours), "o") if mine else next(peers)
         x = [p["n"] for p in points]
         y = [p["seconds"]["median"] for p in points]
         low, high = ([p["seconds"][end] for p in points] for end in ("low", "high"))
-        axes.plot(x, y, color=color, marker=marker, ms=5, lw=3 if mine else 1.6, zorder=4 - mine)
+        axes.plot(x, y, color=color, marker=marker, ms=5, lw=3 if mine else 1.6, zorder=3 + mine)
         axes.fill_between(x, low, high, color=color, alpha=0.2, lw=0)
-        labels.append((name, color, x[-1], y[-1]))
+        labels.append(Label(name, color, x[-1], y[-1]))
     return labels
 
 
@@ -89,24 +108,35 @@ def _dress(axes: Axes, theme: Theme) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _label(axes: Axes, labels: list[tuple[str, str, float, float]]) -> None:
-    """Write names at the right, in the order of the lines' heights, none upon another."""
+def _label(axes: Axes, labels: list[Label], theme: Theme) -> None:
+    """Write each name at the end of its line: beside the plot, or above where it ends early."""
+    last = max(label.x for label in labels)
+    outside = sorted((label for label in labels if label.x == last), key=lambda label: label.y)
     to_axes = axes.transData + axes.transAxes.inverted()
-    wanted = sorted(((*to_axes.transform((x, y)), name, color) for name, color, x, y in labels))
-    wanted.sort(key=lambda label: label[1])
-    heights = _apart([y for _, y, _, _ in wanted])
-    for (x, y, name, color), height in zip(wanted, heights, strict=True):
+    wanted = [to_axes.transform((label.x, label.y))[1] for label in outside]
+    for label, height in zip(outside, _apart(wanted), strict=True):
         axes.annotate(
-            name,
-            xy=(x, y),
-            xytext=(1.03, height),
-            xycoords="axes fraction",
+            label.name,
+            xy=(label.x, label.y),
+            xytext=(1.0, height),
             textcoords="axes fraction",
-            color=color,
+            color=label.color,
             va="center",
-            fontweight="bold" if name.startswith("quickshift") else "normal",
-            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.6, "ls": ":", "shrinkB": 4},
+            fontweight="bold" if is_ours(label.name) else "normal",
         )
+    halo = [patheffects.withStroke(linewidth=3, foreground=theme.page)]
+    for label in labels:
+        if label.x < last:
+            axes.annotate(
+                label.name,
+                xy=(label.x, label.y),
+                xytext=(-3, 6),
+                textcoords="offset points",
+                color=label.color,
+                ha="right",
+                path_effects=halo,
+                zorder=6,
+            )
 
 
 def _apart(heights: list[float]) -> list[float]:

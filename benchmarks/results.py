@@ -33,9 +33,13 @@ def facts() -> Result:
     }
 
 
-def today() -> str:
-    """Return the date that a result carries."""
-    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+def circumstances() -> Result:
+    """Return the date, and how many processes wanted a core in the last minute if that is known."""
+    try:
+        load = round(os.getloadavg()[0], 1)
+    except OSError:
+        load = None
+    return {"date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "load": load}
 
 
 def _version(package: str) -> str | None:
@@ -72,7 +76,7 @@ def load(file: Path) -> Result:
 def put(file: Path, run: Result, row: Result) -> None:
     """Put one row into the file, beside the other rows that are there."""
     results = load(file)
-    rows = {**results["rows"], row["name"]: {**row, "date": today()}}
+    rows = {**results["rows"], row["name"]: row}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({**run, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
 

@@ -42,14 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not wanted:
         names = "\n  ".join(jobs)
         raise SystemExit(f"no row has {options.only!r} in its name; there are\n  {names}")
+    new: dict[str, Result] = {}
     for job in wanted.values():
-        row = job()
+        circumstances = results.circumstances()  # before the row itself is a load
+        row = {**job(), **circumstances}
         print("\n".join(lines(row)), flush=True)
         results.put(file, run, row)
+        new[row["name"]] = row
     results.keep_only(file, [name.split(": ", 1)[1] for name in jobs])
     if old:
         print(f"\nagainst {options.compare.name}")
-        print("\n".join(results.changes(old, results.load(file))))
+        print("\n".join(results.changes(old, {"rows": new})))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
