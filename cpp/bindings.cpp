@@ -411,7 +411,8 @@ NB_MODULE(_core, m) {
   nb::enum_<Way>(m, "Way", "How sums are computed; for tests, which force each.")
       .value("automatic", Way::automatic)
       .value("direct", Way::direct)
-      .value("moments", Way::moments);
+      .value("moments", Way::moments)
+      .value("grid", Way::grid);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "way"_a = Way::automatic, "threads"_a = 1, "report"_a = nb::none(),
         "Unnormalised kernel sums at the samples, each including itself.");

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "box.hpp"
+#include "density_grid.hpp"
 
 namespace quickshift {
 
@@ -49,6 +50,20 @@ Way choose(const DensityOptions& options) {
   return moments ? Way::moments : Way::direct;
 }
 
+// The grid where it is asked for, or where it is the cheapest.
+std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
+                                   const DensityOptions& options) {
+  if (options.way == Way::automatic) return prepare_worthy_grid(queries, samples, options);
+  if (options.way != Way::grid) return {};
+  auto job = prepare_grid(queries, samples, options);
+  if (!job) {
+    throw std::invalid_argument(
+        "the grid serves the gaussian kernel in up to three dimensions, without leaving out, for "
+        "rtol above 4e-13, long periods and weights in a range of 1e30");
+  }
+  return job;
+}
+
 }  // namespace
 
 Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
@@ -57,12 +72,12 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   Sums sums;
   sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  switch (choose(options)) {
-    case Way::moments:
-      moment_sums(queries, samples, options, execution, sums);
-      break;
-    default:
-      direct_sums(queries, samples, options, execution, sums);
+  if (const auto grid = choose_grid(queries, samples, options)) {
+    grid_sums(queries, samples, options, *grid, execution, sums);
+  } else if (choose(options) == Way::moments) {
+    moment_sums(queries, samples, options, execution, sums);
+  } else {
+    direct_sums(queries, samples, options, execution, sums);
   }
   if (samples.weight_exponent != 0) {
     for (double& value : sums.values) value = std::ldexp(value, samples.weight_exponent);

@@ -15,6 +15,7 @@ enum class Way {
   automatic,  // the cheapest by estimate
   direct,     // pair by pair, over the leaves within reach
   moments,    // polynomials of whole nodes: uniform and epanechnikov
+  grid,       // through a grid, in linear time: gaussian, up to three features, rtol above 0
 };
 
 struct DensityOptions {
@@ -29,6 +30,23 @@ struct DensityOptions {
 // its square times a weight must not overflow.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
+}
+
+inline bool has_equal_weights(const Tree& samples) {
+  for (Index leaf = 0; leaf < samples.leaves(); ++leaf) {
+    const double* weights = samples.weights.data() + leaf * samples.stride;
+    for (int i = 0; i < samples.count(leaf); ++i) {
+      if (weights[i] != samples.weights[0]) return false;
+    }
+  }
+  return true;
+}
+
+// What turns squares into terms, for sums over these samples.
+inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
+  KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
+  scale.fuse = has_equal_weights(samples);
+  return scale;
 }
 
 inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& samples,

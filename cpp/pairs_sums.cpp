@@ -10,7 +10,8 @@ void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
-unsigned within_box(const LeafBlock&, const double*, const double*);
+bool near_box(const LeafBlock&, const double*, const double*);
+void offer_higher(const LeafBlock&, const HigherSamples&, HigherFound&);
 
 namespace {
 
@@ -26,13 +27,13 @@ struct Epanechnikov {
 };
 
 struct Gaussian {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
@@ -44,7 +45,7 @@ struct RoughGaussian {
 };
 
 struct RoughExponential {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     return rough_power_of_two(root(square) * scale.log2_exponential);
@@ -63,6 +64,6 @@ static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel, rough, squares, squares_above, within_box};
+const PairKernels pair_table = {by_kernel, rough, squares, squares_above, near_box, offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

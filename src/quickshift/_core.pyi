@@ -112,6 +112,8 @@ class Way(enum.Enum):
 
     moments = 2
 
+    grid = 3
+
 def kernel_sums(
     tree: Tree,
     kernel: int,

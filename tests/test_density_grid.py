@@ -1,0 +1,235 @@
+"""Gaussian sums through a grid: within rtol of the pairs at every point, the same bits always."""
+
+import numpy as np
+import pytest
+
+from cases import Case, Floats, make
+from quickshift import _core, reference
+from quickshift.kernels import KERNELS, get_kernel
+from quickshift.stages import fit_estimate, prepare
+
+GAUSSIAN = get_kernel("gaussian").code
+ROUNDING = 1e-13
+TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
+every_dimension = pytest.mark.parametrize("d", [1, 2, 3])
+every_tolerance = pytest.mark.parametrize("rtol", TOLERANCES)
+
+
+def tree_of(X: Floats, weights: Floats | None = None, period: Floats | None = None) -> _core.Tree:
+    return prepare(X, sample_weight=weights, period=period).tree
+
+
+def by_grid(tree: _core.Tree, h: float, rtol: float, threads: int = 1) -> Floats:
+    return _core.kernel_sums(tree, GAUSSIAN, h, rtol, way=_core.Way.grid, threads=threads)
+
+
+def by_pairs(tree: _core.Tree, h: float) -> Floats:
+    return _core.kernel_sums(tree, GAUSSIAN, h, 0.0, way=_core.Way.direct)
+
+
+def logs_at(queries: _core.Tree, tree: _core.Tree, h: float, rtol: float, way: _core.Way) -> Floats:
+    values, log_scales = _core.kernel_sums_at(queries, tree, GAUSSIAN, h, rtol, way=way)
+    return np.log(values) + log_scales
+
+
+def assert_within(found: Floats, expected: Floats, rtol: float, name: str = "") -> None:
+    error = np.abs(found / expected - 1.0).max()
+    assert error <= rtol + ROUNDING, f"{name}: off by {error}"
+
+
+def blobs(n: int, d: int, seed: int = 0) -> Floats:
+    """Draw blobs of several densities, a thin background and points far from everything."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-8, 8, size=(5, d))
+    X = centres[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
+    X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
+    X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
+    return X
+
+
+# Against every pair
+
+
+@every_tolerance
+@every_dimension
+def test_every_sum_is_within_the_tolerance(d: int, rtol: float) -> None:
+    tree = tree_of(blobs(1500, d))
+    for h in (0.3, 1.0, 4.0):
+        assert_within(by_grid(tree, h, rtol), by_pairs(tree, h), rtol, f"h={h}")
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.02, 0.2, 2.0, 20.0, 1e3, 1e20])
+@every_dimension
+def test_bandwidth_may_be_below_the_gaps_or_above_the_diameter(d: int, h: float) -> None:
+    tree = tree_of(np.random.default_rng(1).normal(size=(100, d)))
+    for rtol in TOLERANCES:
+        assert_within(by_grid(tree, h, rtol), by_pairs(tree, h), rtol)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["random", "lattice", "duplicated", "collinear", "constant", "constant_column", "offset"],
+)
+@every_dimension
+def test_densities_are_those_of_the_reference(d: int, kind: str) -> None:
+    for weights in ("none", "integer", "real"):
+        for n in (1, 2, 17, 200):
+            case = make(kind, n, d, weights=weights)
+            found = by_grid(tree_of(case.X, case.sample_weight), case.h, 1e-12)
+            assert_within(found[case.present], reference_sums(case), 1e-12, case.name)
+
+
+def reference_sums(case: Case) -> Floats:
+    samples = prepare(case.X, sample_weight=case.sample_weight, period=case.period)
+    estimate = fit_estimate(samples, case.h)
+    expected = reference.kernel_density(case.X, case.h, **case.given)
+    return expected[case.present] / np.exp(estimate.log_constant)
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 1e-5, 1e5, 2.0**300])
+@every_dimension
+def test_unit_of_the_coordinates_does_not_matter(d: int, scale: float) -> None:
+    tree = tree_of(blobs(300, d) * scale)
+    assert_within(by_grid(tree, scale, 1e-12), by_pairs(tree, scale), 1e-12)
+
+
+@every_tolerance
+@every_dimension
+def test_offset_does_not_cost_accuracy(d: int, rtol: float) -> None:
+    X = blobs(600, d) + 1e8
+    assert_within(by_grid(tree_of(X), 0.5, rtol), by_pairs(tree_of(X), 0.5), rtol)
+
+
+@every_tolerance
+@every_dimension
+def test_light_points_beside_heavy_ones_keep_the_tolerance_on_a_grid(d: int, rtol: float) -> None:
+    # From 1 to 13 bandwidths away a sample of weight 1 is all there is, a part, or nothing.
+    gaps = np.linspace(1.0, 13.0, 60)
+    X = np.zeros((61, d))
+    X[1:, 0] = gaps
+    for heavy in (1e3, 1e6, 1e12):
+        weights = np.concatenate([[heavy], np.ones(60)])
+        tree = tree_of(X, weights)
+        assert_within(by_grid(tree, 1.0, rtol), by_pairs(tree, 1.0), rtol, f"{heavy}")
+
+
+@every_dimension
+def test_weights_may_be_spread_widely(d: int) -> None:
+    rng = np.random.default_rng(3)
+    tree = tree_of(blobs(800, d), 10.0 ** rng.uniform(-12, 0, size=800))
+    for rtol in TOLERANCES:
+        assert_within(by_grid(tree, 0.7, rtol), by_pairs(tree, 0.7), rtol)
+
+
+@every_dimension
+def test_one_far_outlier_changes_nothing_for_the_others(d: int) -> None:
+    X = blobs(500, d)
+    X[0] = 1e9
+    tree = tree_of(X)
+    sums = by_grid(tree, 0.5, 1e-12)
+    assert_within(sums, by_pairs(tree, 0.5), 1e-12)
+    assert sums[0] == pytest.approx(1.0, rel=1e-12)
+
+
+@every_tolerance
+@every_dimension
+def test_periodic_features_are_summed_across_the_seam(d: int, rtol: float) -> None:
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.uniform(0, 30, size=(250, d)), rng.normal(size=(250, d))])
+    for period in (np.full(d, 30.0), np.array([30.0, np.inf, np.inf])[:d]):
+        tree = tree_of(X, period=period)
+        assert_within(by_grid(tree, 1.0, rtol), by_pairs(tree, 1.0), rtol, f"{period}")
+
+
+# At other points
+
+
+@every_tolerance
+@every_dimension
+def test_sums_at_queries_are_within_the_tolerance_near_and_far(d: int, rtol: float) -> None:
+    X = blobs(800, d)
+    rng = np.random.default_rng(5)
+    among = X[:200] + 0.5 * rng.normal(size=(200, d))
+    away = 10.0 ** rng.uniform(0, 9, size=(100, 1)) * rng.normal(size=(100, d))
+    tree = tree_of(X)
+    queries = tree.query_tree(np.concatenate([among, away, np.full((1, d), 1e200)]))
+    found = logs_at(queries, tree, 0.5, rtol, _core.Way.grid)
+    expected = logs_at(queries, tree, 0.5, 0.0, _core.Way.direct)
+    allowed = rtol + ROUNDING + 8 * np.finfo(float).eps * np.abs(expected)
+    assert (np.abs(found - expected) <= 1.01 * allowed).all()
+
+
+def test_sums_at_queries_cross_the_seam() -> None:
+    rng = np.random.default_rng(6)
+    tree = tree_of(rng.uniform(0, 30, size=(300, 2)), period=np.array([30.0, 30.0]))
+    queries = tree.query_tree(rng.uniform(-30, 60, size=(200, 2)))
+    found = logs_at(queries, tree, 0.8, 1e-9, _core.Way.grid)
+    expected = logs_at(queries, tree, 0.8, 0.0, _core.Way.direct)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1.01e-9)
+
+
+# The same bits
+
+
+@every_dimension
+def test_number_of_threads_does_not_change_a_bit_on_a_grid(d: int) -> None:
+    tree = tree_of(blobs(30_000, d))
+    alone = by_grid(tree, 0.6, 1e-6)
+    for threads in (2, 3, 8):
+        np.testing.assert_array_equal(by_grid(tree, 0.6, 1e-6, threads), alone)
+
+
+@every_dimension
+def test_order_of_rows_does_not_change_a_bit_on_a_grid(d: int) -> None:
+    X = blobs(5000, d)
+    order = np.random.default_rng(7).permutation(len(X))
+    sums = by_grid(tree_of(X), 0.6, 1e-9)
+    np.testing.assert_array_equal(by_grid(tree_of(X[order]), 0.6, 1e-9), sums[order])
+
+
+@every_dimension
+def test_power_of_two_as_unit_does_not_change_a_bit_on_a_grid(d: int) -> None:
+    X = blobs(2000, d)
+    sums = by_grid(tree_of(X), 0.6, 1e-9)
+    np.testing.assert_array_equal(by_grid(tree_of(X * 2.0**37), 0.6 * 2.0**37, 1e-9), sums)
+
+
+# The choice
+
+
+def test_grid_is_refused_where_it_does_not_serve() -> None:
+    tree, high = tree_of(np.zeros((3, 2))), tree_of(np.zeros((3, 4)))
+    circle = tree_of(np.zeros((3, 1)), period=np.array([5.0]))
+    spread = tree_of(np.arange(3.0)[:, None], np.array([1.0, 1e-300, 1.0]))
+    for kernel in set(KERNELS) - {"gaussian"}:
+        with pytest.raises(ValueError, match="grid serves the gaussian"):
+            _core.kernel_sums(tree, get_kernel(kernel).code, 1.0, 1e-9, way=_core.Way.grid)
+    for other, rtol in ((high, 1e-9), (tree, 0.0), (tree, 1e-15), (circle, 1e-9), (spread, 1e-9)):
+        with pytest.raises(ValueError, match="grid serves the gaussian"):
+            by_grid(other, 1.0, rtol)
+    with pytest.raises(ValueError, match="grid serves the gaussian"):
+        _core.kernel_sums_at(tree, tree, GAUSSIAN, 1.0, 1e-9, True, way=_core.Way.grid)
+
+
+def automatic(tree: _core.Tree, h: float, rtol: float) -> Floats:
+    return _core.kernel_sums(tree, GAUSSIAN, h, rtol)
+
+
+@every_dimension
+def test_no_tolerance_means_every_pair(d: int) -> None:
+    tree = tree_of(blobs(3000, d))
+    np.testing.assert_array_equal(automatic(tree, 1.0, 0.0), by_pairs(tree, 1.0))
+
+
+@every_dimension
+def test_grid_is_chosen_where_many_points_are_within_reach(d: int) -> None:
+    tree = tree_of(np.random.default_rng(8).normal(size=(20_000, d)))
+    np.testing.assert_array_equal(automatic(tree, 1.0, 1e-6), by_grid(tree, 1.0, 1e-6))
+
+
+@every_dimension
+def test_pairs_are_summed_where_few_points_are_within_reach(d: int) -> None:
+    tree = tree_of(np.random.default_rng(9).normal(size=(3000, d)))
+    h = 1e-4
+    direct = _core.kernel_sums(tree, GAUSSIAN, h, 1e-9, way=_core.Way.direct)
+    np.testing.assert_array_equal(automatic(tree, h, 1e-9), direct)
