@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "box.hpp"
@@ -66,28 +65,10 @@ inline double product_error(int features, double unit) {
 // How far the square that the definition computes may be from the true one, relative to it.
 inline double definition_error(int features) { return (features + 2.0) * 0x1p-53; }
 
-// Runs task(worker, a, b) for every unordered pair of vertices, a <= b, in rounds: round r takes
-// the pairs (a, a xor r), in which every vertex occurs once. So a task may write to both of its
-// vertices, and each vertex is written in the same order by any number of threads.
-template <class Worker, class MakeWorker, class Task>
-void run_rounds(const Execution& execution, Index vertices, double work,
-                const MakeWorker& make_worker, const Task& task) {
-  std::vector<Worker> workers;
-  for (int i = 0; i < execution.threads; ++i) workers.push_back(make_worker());
-  for (Index round = 0; round < vertices; ++round) {
-    Index bit = 1;  // the highest of the round: the pair's first vertex has it clear
-    while (2 * bit <= round) bit *= 2;
-    std::atomic<std::size_t> next{0};
-    const Index tasks = round == 0 ? vertices : vertices / 2;
-    run_tasks(execution, tasks, work / static_cast<double>(vertices), [&] {
-      Worker& worker = workers[next++];
-      return [&, bit, round](Index i) {
-        const Index a = round == 0 ? i : (i / bit) * 2 * bit + i % bit;
-        task(worker, a, a ^ round);
-      };
-    });
-    execution.tick();
-  }
+// Elementary operations of all pairs of blocks.
+inline double work_of(const Blocks& blocks) {
+  const auto locations = static_cast<double>(blocks.tree.locations);
+  return 0.1 * locations * locations * blocks.tree.features;
 }
 
 }  // namespace quickshift

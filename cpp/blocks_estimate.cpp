@@ -74,7 +74,7 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
   if (!is_infinite(options.kernel)) return scale.support_sq;
   std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
   pair_kernels().add_terms[static_cast<int>(options.kernel)](leaf_pair(tree, leaf, tree, leaf),
-                                                             scale, sums.data());
+                                                             scale, sums.data(), nullptr);
   const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
   const double amount = std::log(tree.total_weight / (options.rtol * least));
   return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);

@@ -9,6 +9,7 @@
 
 #include "blocks.hpp"
 #include "density.hpp"
+#include "pair_schedule.hpp"
 
 namespace quickshift {
 
@@ -21,12 +22,19 @@ constexpr double tolerance = 1e-13;
 // the nearest caches.
 constexpr int strip_rows = 3 * panel_width;
 
+ToTerms terms_for(const DensityOptions& options) {
+  const bool rough = is_infinite(options.kernel) && options.rtol > 10.0 * roughness;
+  const auto kernel = static_cast<int>(options.kernel);
+  return (rough ? pair_kernels().to_rough_terms : pair_kernels().to_terms)[kernel];
+}
+
 struct Problem {
   Problem(const Blocks& all, const DensityOptions& given)
       : blocks(all),
         options(given),
         h(bandwidth_in(all.tree, given)),
         scale(given.kernel, h, all.tree.features),
+        to_terms(terms_for(given)),
         error(product_error(all.tree.features, 0x1p-53)),
         worth(error / (2.0 * definition_error(all.tree.features))),
         weights(static_cast<std::size_t>(all.count() * all.room), 0.0),
@@ -40,10 +48,11 @@ struct Problem {
     }
   }
 
-  // Beyond this square the samples add less than rtol to a sum that is at least `least`.
+  // Beyond this square the samples add less than half of rtol to a sum that is at least `least`;
+  // the other half is for the terms' own errors.
   double reach(double least) const {
     if (!is_infinite(options.kernel)) return scale.support_sq;
-    const double amount = std::log(blocks.tree.total_weight / (options.rtol * least));
+    const double amount = std::log(blocks.tree.total_weight / (0.5 * options.rtol * least));
     return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);
   }
 
@@ -54,6 +63,7 @@ struct Problem {
   const DensityOptions& options;
   double h;  // in the scale of the tree
   KernelScale scale;
+  ToTerms to_terms;
   double error;  // of a square, relative to the norms
   double worth;  // from there on, relative to the norms, the definition may be off by half as much
   std::vector<double> weights;   // [block][room], zero past its size
@@ -189,8 +199,7 @@ class Worker {
       least = std::min(least, take_row(row, first, i, column, width, unsure));
     }
     if (least > reach + off) return;
-    pairs_.to_terms[static_cast<int>(problem_->options.kernel)](problem_->scale, count * width,
-                                                                matrix_.data());
+    problem_->to_terms(problem_->scale, count * width, matrix_.data());
     const double* const weights = problem_->weights.data();
     tiles_.add_both(matrix_.data(), count, width, weights + row * blocks_->room + first,
                     weights + column * blocks_->room, sums_ + row * blocks_->room + first,
@@ -256,11 +265,13 @@ void block_sums(const Tree& tree, const DensityOptions& options, const Execution
   const Problem problem(blocks, options);
   std::vector<double> values(problem.weights.size(), 0.0);
   std::vector<double> reaches(static_cast<std::size_t>(blocks.count()), 0.0);
-  const auto locations = static_cast<double>(tree.locations);
-  run_rounds<Worker>(
-      execution, blocks.vertices(), 0.1 * locations * locations * tree.features,
-      [&] { return Worker(problem, values, reaches); },
-      [](Worker& worker, Index a, Index b) { worker.add_vertices(a, b); });
+  run_pairs(
+      execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
+      [&] {
+        return [worker = Worker(problem, values, reaches)](Index a, Index b) mutable {
+          worker.add_vertices(a, b);
+        };
+      });
   const double unit = options.kernel == Kernel::epanechnikov ? problem.h * problem.h : 1.0;
   for (Index block = 0; block < blocks.count(); ++block) {
     for (int i = 0; i < blocks.size(block); ++i) {

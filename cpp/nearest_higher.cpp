@@ -34,6 +34,25 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
   }
 }
 
+// write(slot, nearest higher slot, square) for every location.
+template <class Write>
+void search_tree(const Tree& tree, const Heights& heights, bool strict, const Execution& execution,
+                 const Write& write) {
+  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, const double* points) {
+    const Index first = leaf * tree.stride;
+    std::vector<KeepNearestHigher> keepers;
+    keepers.reserve(max_stride);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      keepers.emplace_back(heights, heights.density(first + i), points + i * tree.features, strict,
+                           leaf);
+    }
+    search.from_leaf_together(leaf, points, keepers);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      write(first + i, keepers[i].slot(), keepers[i].square());
+    }
+  });
+}
+
 ParentsBy choose(const Tree& tree, const Heights& heights, bool strict, ParentsBy way) {
   const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
   if (way == ParentsBy::blocks && !blocks) {
@@ -60,15 +79,7 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
       if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
     }
   } else {
-    search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
-      for (int i = 0; i < tree.count(leaf); ++i) {
-        const Index slot = leaf * tree.stride + i;
-        copy_point(tree, leaf, i, point);
-        KeepNearestHigher keeper(heights, heights.density(slot), point, strict, leaf);
-        search.from_leaf(leaf, point, keeper);
-        write(slot, keeper.slot(), keeper.square());
-      }
-    });
+    search_tree(tree, heights, strict, execution, write);
   }
   if (tree.locations < tree.rows) {
     write_other_rows(tree, heights, density, bits, strict, parent, distance);
