@@ -3,7 +3,8 @@
 //
 // A square from products is off by a known bound. Where that could change a term by more than
 // `tolerance`, relative to the term or to the sum that it goes into, the square is computed again
-// by its definition, and so it is where it decides about the edge of a support.
+// by its definition, unless that may be off by half as much itself. Where it decides about the edge
+// of a support it always is.
 #include <cmath>
 #include <limits>
 
@@ -16,7 +17,6 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double tolerance = 1e-13;
 
 // Rows that are worked on at a time, whole panels of them: they and their squares should stay in
 // the nearest caches.
@@ -35,6 +35,7 @@ struct Problem {
         h(bandwidth_in(all.tree, given)),
         scale(given.kernel, h, all.tree.features),
         to_terms(terms_for(given)),
+        tolerance(std::max(2e-13, 1e-3 * given.rtol * is_infinite(given.kernel))),
         error(product_error(all.tree.features, 0x1p-53)),
         worth(error / (2.0 * definition_error(all.tree.features))),
         weights(static_cast<std::size_t>(all.count() * all.room), 0.0),
@@ -64,7 +65,8 @@ struct Problem {
   double h;  // in the scale of the tree
   KernelScale scale;
   ToTerms to_terms;
-  double error;  // of a square, relative to the norms
+  double tolerance;  // no finer than the promise of the sums
+  double error;      // of a square, relative to the norms
   double worth;  // from there on, relative to the norms, the definition may be off by half as much
   std::vector<double> weights;   // [block][room], zero past its size
   std::vector<double> lightest;  // [block]
@@ -91,14 +93,15 @@ Unsure Problem::unsure_in_compact(double off) const {
     switch (options.kernel) {
       case Kernel::uniform:
         return 0.0;
-      case Kernel::silverman:
-        return 14.0;
-      case Kernel::tricube:
-        return 6.0;
+      case Kernel::epanechnikov:
+      case Kernel::cosine:
+        return 2.0;
       case Kernel::triangular:
         return 4.0;
+      case Kernel::tricube:
+        return 6.0;
       default:
-        return 2.0;
+        return 14.0;
     }
   };
   const double edge = off + 2.0 * definition_error(blocks.tree.features) * scale.support_sq;
