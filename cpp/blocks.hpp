@@ -11,7 +11,6 @@
 
 #include "box.hpp"
 #include "kdtree.hpp"
-#include "pair_schedule.hpp"
 #include "tiles.hpp"
 
 namespace quickshift {
@@ -52,18 +51,22 @@ struct Blocks {
 
 // How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,
 // relative to |x|² + |y|² as computed, in arithmetic of the given unit. A chain of additions rounds
-// as many times as it has terms, a run's and the runs', and once for a product: the norms are off
-// by that many units, and so is twice the product, because 2 |x||y| is at most the sum of the
-// norms. Rounding the centred coordinates adds 4, the sum and the difference 3, terms of second
-// order the rest.
+// once for each term of a run and each further run, and once for a product where that is not fused:
+// the norms are off by that many units, and so is twice the product, because 2 |x||y| is at most
+// the sum of the norms. Rounding the centred coordinates adds 4, the sum and the difference 3,
+// terms of second order the rest.
 inline double product_error(int features, double unit) {
-  const auto chain = [&](int run) {
-    return std::min(features, run) + (features + run - 1) / run + 1.0;
-  };
+  const auto chain = [&](int run) { return std::min(features, run) + (features - 1) / run + 1.0; };
   return (chain(product_run) + chain(norm_run) + 8.0) * unit;
 }
 
 // How far the square that the definition computes may be from the true one, relative to it.
 inline double definition_error(int features) { return (features + 2.0) * 0x1p-53; }
+
+// Elementary operations of all pairs of blocks.
+inline double work_of(const Blocks& blocks) {
+  const auto locations = static_cast<double>(blocks.tree.locations);
+  return 0.1 * locations * locations * blocks.tree.features;
+}
 
 }  // namespace quickshift

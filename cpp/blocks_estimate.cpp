@@ -11,7 +11,7 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Index sampled_leaves = 16;
+constexpr Index sampled_leaves = 8;
 
 // With fewer features or locations the tree always wins, and the sample would cost too much.
 bool worth_a_thought(const Tree& tree) { return tree.features > 6 && tree.locations > 512; }
@@ -22,9 +22,9 @@ struct Cost {
   double rest;
   double of(const Tree& tree) const { return a_feature * tree.features + rest; }
 };
-constexpr Cost sum_in_tree{0.37, 0.5};
-constexpr Cost sum_in_blocks{0.055, 2.0};
-constexpr Cost scan_in_tree{0.38, 0.0};
+constexpr Cost sum_in_tree{0.16, 1.5};
+constexpr Cost sum_in_blocks{0.055, 2.2};
+constexpr Cost scan_in_tree{0.33, 2.0};
 constexpr Cost parent_in_blocks{0.036, 0.6};
 
 template <class Body>
@@ -102,8 +102,8 @@ bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
   for_sampled_leaves(tree, [&](Index leaf) {
     const double reach = reach_of(tree, leaf, options);
     const double whole = has_moments(options.kernel) ? reach : -infinity;
-    by_tree += 0.5 * (every_pair ? 1.0 : samples_within(tree, leaf, reach, whole));
-    by_blocks += 0.5 * blocks_within(tree, leaf, reach);  // each pair serves both of its sides
+    by_tree += every_pair ? 1.0 : samples_within(tree, leaf, reach, whole);
+    by_blocks += blocks_within(tree, leaf, reach);
   });
   return by_blocks * sum_in_blocks.of(tree) < by_tree * sum_in_tree.of(tree);
 }

@@ -3,23 +3,30 @@
 //
 // A square from products is off by a known bound. Where that could change a term by more than
 // `tolerance`, relative to the term or to the sum that it goes into, the square is computed again
-// by its definition, and so it is where it decides about the edge of a support.
+// by its definition, unless that may be off by half as much itself. Where it decides about the edge
+// of a support it always is.
 #include <cmath>
 #include <limits>
 
 #include "blocks.hpp"
 #include "density.hpp"
+#include "pair_schedule.hpp"
 
 namespace quickshift {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double tolerance = 1e-13;
 
 // Rows that are worked on at a time, whole panels of them: they and their squares should stay in
 // the nearest caches.
 constexpr int strip_rows = 3 * panel_width;
+
+ToTerms terms_for(const DensityOptions& options) {
+  const bool rough = is_infinite(options.kernel) && options.rtol > 10.0 * roughness;
+  const auto kernel = static_cast<int>(options.kernel);
+  return (rough ? pair_kernels().to_rough_terms : pair_kernels().to_terms)[kernel];
+}
 
 struct Problem {
   Problem(const Blocks& all, const DensityOptions& given)
@@ -27,6 +34,8 @@ struct Problem {
         options(given),
         h(bandwidth_in(all.tree, given)),
         scale(given.kernel, h, all.tree.features),
+        to_terms(terms_for(given)),
+        tolerance(std::max(2e-13, 1e-3 * given.rtol * is_infinite(given.kernel))),
         error(product_error(all.tree.features, 0x1p-53)),
         worth(error / (2.0 * definition_error(all.tree.features))),
         weights(static_cast<std::size_t>(all.count() * all.room), 0.0),
@@ -40,10 +49,11 @@ struct Problem {
     }
   }
 
-  // Beyond this square the samples add less than rtol to a sum that is at least `least`.
+  // Beyond this square the samples add less than half of rtol to a sum that is at least `least`;
+  // the other half is for the terms' own errors.
   double reach(double least) const {
     if (!is_infinite(options.kernel)) return scale.support_sq;
-    const double amount = std::log(blocks.tree.total_weight / (options.rtol * least));
+    const double amount = std::log(blocks.tree.total_weight / (0.5 * options.rtol * least));
     return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);
   }
 
@@ -54,7 +64,9 @@ struct Problem {
   const DensityOptions& options;
   double h;  // in the scale of the tree
   KernelScale scale;
-  double error;  // of a square, relative to the norms
+  ToTerms to_terms;
+  double tolerance;  // no finer than the promise of the sums
+  double error;      // of a square, relative to the norms
   double worth;  // from there on, relative to the norms, the definition may be off by half as much
   std::vector<double> weights;   // [block][room], zero past its size
   std::vector<double> lightest;  // [block]
@@ -81,14 +93,15 @@ Unsure Problem::unsure_in_compact(double off) const {
     switch (options.kernel) {
       case Kernel::uniform:
         return 0.0;
-      case Kernel::silverman:
-        return 14.0;
-      case Kernel::tricube:
-        return 6.0;
+      case Kernel::epanechnikov:
+      case Kernel::cosine:
+        return 2.0;
       case Kernel::triangular:
         return 4.0;
+      case Kernel::tricube:
+        return 6.0;
       default:
-        return 2.0;
+        return 14.0;
     }
   };
   const double edge = off + 2.0 * definition_error(blocks.tree.features) * scale.support_sq;
@@ -189,8 +202,7 @@ class Worker {
       least = std::min(least, take_row(row, first, i, column, width, unsure));
     }
     if (least > reach + off) return;
-    pairs_.to_terms[static_cast<int>(problem_->options.kernel)](problem_->scale, count * width,
-                                                                matrix_.data());
+    problem_->to_terms(problem_->scale, count * width, matrix_.data());
     const double* const weights = problem_->weights.data();
     tiles_.add_both(matrix_.data(), count, width, weights + row * blocks_->room + first,
                     weights + column * blocks_->room, sums_ + row * blocks_->room + first,
@@ -256,10 +268,8 @@ void block_sums(const Tree& tree, const DensityOptions& options, const Execution
   const Problem problem(blocks, options);
   std::vector<double> values(problem.weights.size(), 0.0);
   std::vector<double> reaches(static_cast<std::size_t>(blocks.count()), 0.0);
-  const auto locations = static_cast<double>(tree.locations);
   run_pairs(
-      execution, blocks.vertices(), 0.1 * locations * locations * tree.features,
-      [](Index, Index) { return true; },
+      execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
         return [worker = Worker(problem, values, reaches)](Index a, Index b) mutable {
           worker.add_vertices(a, b);

@@ -6,6 +6,7 @@
 
 #include "blocks.hpp"
 #include "nearest_higher.hpp"
+#include "pair_schedule.hpp"
 
 namespace quickshift {
 
@@ -242,10 +243,8 @@ NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights,
   const Problem problem(blocks, heights, strict);
   const auto slots = static_cast<std::size_t>(tree.slots());
   NearestHigher found{std::vector<double>(slots, infinity), std::vector<Index>(slots, -1)};
-  const auto locations = static_cast<double>(tree.locations);
   run_pairs(
-      execution, blocks.vertices(), 0.1 * locations * locations * tree.features,
-      [](Index, Index) { return true; },
+      execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
         return [worker = Worker(problem, found)](Index a, Index b) mutable {
           worker.meet_vertices(a, b);

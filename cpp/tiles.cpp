@@ -1,5 +1,5 @@
 // Products, squares and sums of whole blocks. Nothing here decides anything without an error bound,
-// so products and sums may be fused.
+// so products are fused into sums.
 #include "tiles.hpp"
 
 #include "vec.hpp"
@@ -17,6 +17,16 @@ struct Wide {
 };
 typedef int Ranks __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
 using Singles = Wide<float>::type;
+
+inline Singles fused(Singles a, Singles b, Singles c) {
+#if defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f32(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
 
 // As many rows as leave the accumulators, a line of the panel and a factor in 16 registers.
 constexpr int tile_rows = QUICKSHIFT_LANES == 4 ? 6 : 2;
@@ -46,7 +56,7 @@ inline void tile(const Number* const* rows, const Number* panel, int features, b
     }
     for (int r = 0; r < tile_rows; ++r) {
       const Vector factor = rows[r][k * Shape::width] - Vector{};
-      for (int v = 0; v < Shape::vectors; ++v) sum[r][v] += factor * line[v];
+      for (int v = 0; v < Shape::vectors; ++v) sum[r][v] = fused(factor, line[v], sum[r][v]);
     }
   }
   for (int r = 0; r < tile_rows && !first; ++r) {  // all before the stores: rows may be repeated
@@ -182,8 +192,8 @@ inline void add_rows(const double* values, int columns, const double* row_weight
       Vec below = {};
       for (int r = 0; r < rows; ++r) {
         const Vec value = load(values + r * columns + at);
-        sums[r][v] += weight * value;
-        if constexpr (both) below += row_weights[r] * value;
+        sums[r][v] = fused(weight, value, sums[r][v]);
+        if constexpr (both) below = fused(broadcast(row_weights[r]), value, below);
       }
       if constexpr (both) store(column_sums + at, load(column_sums + at) + below);
     }

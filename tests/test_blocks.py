@@ -64,7 +64,7 @@ def assert_sums_are_the_trees(case: Case, kernel: str, h: float, rtol: float = 0
 def assert_parents_are_the_trees(case: Case, density: Floats, strict: bool) -> None:
     tree = tree_of(case)
     found, expected = (
-        _core.nearest_higher(tree, density, 36, strict, 2, way)
+        _core.nearest_higher(tree, density, 36, strict, 2, way=way)
         for way in (_core.ParentsBy.blocks, _core.ParentsBy.tree)
     )
     np.testing.assert_array_equal(found[0], expected[0], err_msg=case.name)
@@ -199,7 +199,7 @@ def test_parents_in_blocks_are_the_references(strict: bool) -> None:
             case = make(kind, 300, 16, weights=weights)
             density = weights_of("integer", case.n, seed=5)
             graph = _core.nearest_higher(
-                tree_of(case), density, 36, strict, 2, _core.ParentsBy.blocks
+                tree_of(case), density, 36, strict, 2, way=_core.ParentsBy.blocks
             )
             expected = reference.quick_shift(
                 case.X,
@@ -217,7 +217,7 @@ def test_parents_in_blocks_are_the_same_for_any_number_of_threads() -> None:
     case = make("clustered", 2200, 16)
     density = np.random.default_rng(0).uniform(size=case.n)
     found = [
-        _core.nearest_higher(tree_of(case), density, 36, False, threads, _core.ParentsBy.blocks)
+        _core.nearest_higher(tree_of(case), density, 36, False, threads, way=_core.ParentsBy.blocks)
         for threads in (1, 2, 3, 8)
     ]
     for parent, distance in found[1:]:
@@ -248,4 +248,4 @@ def test_blocks_are_refused_where_they_do_not_serve() -> None:
     with pytest.raises(ValueError, match="blocks serve sums at the samples"):
         _core.kernel_sums_at(tree, tree, 0, 1.0, 0.0, leave_out=True, way=BLOCKS)
     with pytest.raises(ValueError, match="blocks do not serve periodic features"):
-        _core.nearest_higher(periodic, np.ones(40), 36, False, 1, _core.ParentsBy.blocks)
+        _core.nearest_higher(periodic, np.ones(40), 36, False, 1, way=_core.ParentsBy.blocks)
