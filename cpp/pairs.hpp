@@ -85,6 +85,7 @@ struct PairKernels {
   const AddTerms* add_terms;    // by kernel
   const ToTerms* to_terms;      // by kernel
   const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
+  const ToTerms* to_rough_terms;
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.

@@ -73,6 +73,7 @@ constexpr ToTerms to_by_kernel[] = {
 static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
 
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
+constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
 const PairKernels pair_table = {by_kernel,     to_by_kernel, rough,       squares,
