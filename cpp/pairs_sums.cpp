@@ -76,7 +76,7 @@ constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponenti
 constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel,     to_by_kernel, rough,       squares,
-                                squares_above, near_box,     offer_higher};
+const PairKernels pair_table = {by_kernel, to_by_kernel,  rough,    to_rough,
+                                squares,   squares_above, near_box, offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -171,7 +171,6 @@ def nearest_higher(
     threads: int = 1,
     way: ParentsBy = ParentsBy.automatic,
     report: Callable | None = None,
-    way: ParentsBy = ParentsBy.automatic,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
