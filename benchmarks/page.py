@@ -40,8 +40,8 @@ HEADINGS = {
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
         "Adversarial data",
-        "Each has stopped or spoiled some tree or some search. Equal points have no peer: cKDTree puts "
-        "them into one leaf and compares each with each.",
+        "Each has stopped or spoiled some tree or some search. Equal points have no peer: cKDTree "
+        "puts them into one leaf and compares each with each.",
     ),
     "tiny": ("Tiny data", "Fits around the size of a leaf."),
     "starts": (
