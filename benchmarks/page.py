@@ -40,8 +40,8 @@ HEADINGS = {
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
         "Adversarial data",
-        "Each has stopped or spoiled some tree or some search. The row without a peer would take "
-        "it hours.",
+        "Each has stopped or spoiled some tree or some search. Equal points have no peer: cKDTree "
+        "puts them into one leaf and compares each with each.",
     ),
     "tiny": ("Tiny data", "Fits around the size of a leaf."),
     "starts": (
@@ -149,34 +149,39 @@ def table(rows: list[Result]) -> str:
     if not any(row["numbers"] for row in rows):
         lines = [[row["name"], seconds(row["seconds"]["median"])] for row in rows]
         return markdown(["row", "time"], lines)
-    head = ["row", "ours", "compared with", "its time", "number", "rounds", "bound", "met"]
-    return markdown(head, [line for row in rows for line in number_lines(row)])
+    head = ["row", "ours", "compared with", "its time", "number", "bound, met?", "rounds"]
+    return markdown(*without_empty(head, [line for row in rows for line in number_lines(row)]))
 
 
 def number_lines(row: Result) -> Iterable[list[str]]:
-    """Yield the cells of each number of a row."""
-    ours = seconds(row["seconds"]["median"]) if "seconds" in row else ""
-    for number in row["numbers"] or [{"what": "", "none": True}]:
+    """Yield the cells of each number of a row; its name stands beside the first."""
+    if not row["numbers"]:
+        yield [row["name"], seconds(row["seconds"]["median"]), "", "", "", "", ""]
+    for i, number in enumerate(row["numbers"]):
+        name = "" if i else row["name"]
         if "skipped" in number:
-            yield [
-                row["name"],
-                ours,
-                number["what"],
-                "",
-                f"left out: {number['skipped']}",
-                "",
-                "",
-                "",
-            ]
-        elif "none" in number:
-            yield [row["name"], ours, "", "", "", "", "", ""]
-        else:
-            theirs = seconds(number["peer_seconds"]["median"]) if "peer_seconds" in number else ""
-            unit = "" if number["unit"] == "ratio" else f" {number['unit']}"
-            met = {True: "yes", False: "**no**"}.get(number.get("met"), "")
-            value = f"{Spread(**number['value'])}{unit}"
-            rounds, bound = str(number.get("rounds", 1)), number.get("bound", "")
-            yield [row["name"], ours, number["what"], theirs, value, rounds, bound, met]
+            yield [name, "", number["what"], "", f"left out: {number['skipped']}", "", ""]
+            continue
+        mine = number.get("seconds", row.get("seconds"))
+        theirs = number.get("peer_seconds")
+        unit = "" if number["unit"] == "ratio" else f" {number['unit']}"
+        yield [
+            name,
+            seconds(mine["median"]) if mine else "",
+            number["what"],
+            seconds(theirs["median"]) if theirs else "",
+            f"{Spread(**number['value'])}{unit}",
+            f"{number['bound']}: {'yes' if number['met'] else '**no**'}"
+            if "bound" in number
+            else "",
+            str(number.get("rounds", 1)),
+        ]
+
+
+def without_empty(head: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Drop the columns that have nothing but a heading."""
+    kept = [i for i in range(len(head)) if any(line[i] for line in lines)]
+    return [head[i] for i in kept], [[line[i] for i in kept] for line in lines]
 
 
 def method(found: Result) -> str:

@@ -84,6 +84,7 @@ def time_row(row: TimeRow, pace: Pace) -> Result:
                     "ratio",
                     measure.ratios(*times),
                     bound,
+                    seconds=asdict(measure.spread(times[0])),
                     peer_seconds=asdict(measure.spread(times[1])),
                     rounds=len(times[0]),
                 )
