@@ -217,7 +217,7 @@ auto nearest_distances(const Tree& tree, int threads, const Report& report) {
 }
 
 auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads,
-             ParentsBy way, const Report& report) {
+             const Report& report, ParentsBy way) {
   require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
@@ -429,7 +429,7 @@ NB_MODULE(_core, m) {
       .value("tree", ParentsBy::tree)
       .value("blocks", ParentsBy::blocks);
   m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
-        "way"_a = ParentsBy::automatic, "report"_a = nb::none(),
+        "report"_a = nb::none(), "way"_a = ParentsBy::automatic,
         "Parent row and distance of every row.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "density"_a, "bits"_a, "rows"_a,
         "The given rows, highest first.");

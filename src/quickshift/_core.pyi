@@ -169,8 +169,8 @@ def nearest_higher(
     bits: int,
     strict: bool,
     threads: int = 1,
-    way: ParentsBy = ParentsBy.automatic,
     report: Callable | None = None,
+    way: ParentsBy = ParentsBy.automatic,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
