@@ -33,19 +33,21 @@ inline Bounds open_gap(double a_low, double a_high, double b_low, double b_high)
           std::max(a_high - b_low, b_high - a_low)};
 }
 
+typedef double Two __attribute__((vector_size(16)));
+
+inline Two load_two(const double* from) {
+  Two value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+
 // Open boxes, two features at once; the squares are added in the order of the features.
 inline Bounds between_open_boxes(const double* a, const double* b, int features) {
-  typedef double Two __attribute__((vector_size(16)));
-  const auto load = [](const double* from) {
-    Two value;
-    __builtin_memcpy(&value, from, sizeof value);
-    return value;
-  };
   Bounds squares{0.0, 0.0};
   int k = 0;
   for (; k + 2 <= features; k += 2) {
-    const Two before = load(a + k) - load(b + features + k);
-    const Two after = load(b + k) - load(a + features + k);
+    const Two before = load_two(a + k) - load_two(b + features + k);
+    const Two after = load_two(b + k) - load_two(a + features + k);
     const Two larger = before > after ? before : after;
     const Two smaller = before < after ? before : after;
     const Two gap = larger > 0.0 ? larger : Two{};
@@ -76,16 +78,36 @@ inline Bounds between_boxes(const double* a, const double* b, int features, cons
   return squares;
 }
 
+// The same from a point to an open box, the least alone.
+inline double least_to_open_box(const double* point, const double* box, int features) {
+  double square = 0.0;
+  int k = 0;
+  for (; k + 2 <= features; k += 2) {
+    const Two x = load_two(point + k);
+    const Two below = load_two(box + k) - x;
+    const Two above = x - load_two(box + features + k);
+    const Two larger = below > above ? below : above;
+    const Two gap = larger > 0.0 ? larger : Two{};
+    const Two term = gap * gap;
+    square = square + term[0] + term[1];
+  }
+  if (k < features) {
+    const double gap = std::max(0.0, std::max(box[k] - point[k], point[k] - box[features + k]));
+    square += gap * gap;
+  }
+  return square;
+}
+
 // The least square from a point to the points of a box.
 inline double least_to_box(const double* point, const double* box, int features,
                            const double* period) {
+  if (!period) return least_to_open_box(point, box, features);
   double square = 0.0;
   for (int k = 0; k < features; ++k) {
-    const bool open = !period || std::isinf(period[k]);
-    const double gap =
-        open ? std::max(0.0, std::max(box[k] - point[k], point[k] - box[features + k]))
-             : periodic_gap(point[k], point[k], box[k], box[features + k], period[k]).least;
-    square += gap * gap;
+    const Bounds gap = std::isinf(period[k])
+                           ? open_gap(point[k], point[k], box[k], box[features + k])
+                           : periodic_gap(point[k], point[k], box[k], box[features + k], period[k]);
+    square += gap.least * gap.least;
   }
   return square;
 }

@@ -59,6 +59,7 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
           samples.periods(),
           samples.features,
           queries.stride,
+          queries.count(query_leaf),
           samples.stride,
           samples.count(sample_leaf)};
 }

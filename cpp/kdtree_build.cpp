@@ -147,7 +147,10 @@ class Builder {
   void finish_leaf(Index node) {
     const auto [begin, end] = range(node, tree_.levels);
     bound(node, begin, end);
-    std::sort(items_.begin() + begin, items_.begin() + end, order_along(widest_side(node)));
+    const int axis = widest_side(node);
+    sort_few(
+        items_.data() + begin, items_.data() + end,
+        [this, axis](const Item& item) { return coordinate(item, axis); }, order_along(axis));
     const Index leaf = tree_.leaf_of(node);
     double* block = tree_.coordinates.data() + leaf * features_ * tree_.stride;
     for (int slot = 0; slot < tree_.stride; ++slot) {

@@ -18,7 +18,8 @@ struct LeafPair {
   const double* weights;  // of the samples
   const double* period;   // null where every feature is open
   int features;
-  int query_stride;  // a multiple of 4, at most max_stride: all of them are computed
+  int query_stride;  // a multiple of 4, at most max_stride
+  int query_count;   // of these and of some more that fill up vectors the sums are computed
   int sample_stride;
   int sample_count;
 };
@@ -94,6 +95,8 @@ struct PairKernels {
   // Whether the least square of some location to a box [low, high][feature] is at most its own in
   // `squares`. Open features only.
   bool (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
+  // ranks[i] = how many keys are below keys[i]; count is a multiple of 4.
+  void (*ranks)(const double* keys, int count, long long* ranks);
   // Offers the samples of a leaf to all locations of another one. Open features only.
   void (*offer_higher)(const LeafBlock& locations, const HigherSamples& samples,
                        HigherFound& found);

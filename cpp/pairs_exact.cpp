@@ -111,6 +111,15 @@ LeafView squares_above(const double* point, const LeafBlock& samples, const doub
   return view;
 }
 
+void ranks(const double* keys, int count, long long* out) {
+  for (int first = 0; first < count; first += lanes) {
+    const Vec mine = load(keys + first);
+    Bits rank = {};
+    for (int j = 0; j < count; ++j) rank -= broadcast(keys[j]) < mine;
+    store_bits(out + first, rank);
+  }
+}
+
 bool near_box(const LeafBlock& locations, const double* squares, const double* box) {
   Bits near = {};
   for (int first = 0; first < locations.stride; first += lanes) {

@@ -16,6 +16,7 @@ void to_cosine(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 bool near_box(const LeafBlock&, const double*, const double*);
+void ranks(const double*, int, long long*);
 void offer_higher(const LeafBlock&, const HigherSamples&, HigherFound&);
 
 namespace {
@@ -76,7 +77,7 @@ constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponenti
 constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel, to_by_kernel,  rough,    to_rough,
-                                squares,   squares_above, near_box, offer_higher};
+const PairKernels pair_table = {by_kernel,     to_by_kernel, rough, to_rough,    squares,
+                                squares_above, near_box,     ranks, offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -6,10 +6,14 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
+#include "pairs.hpp"
 #include "points.hpp"
 
 namespace quickshift {
+
+inline constexpr Index few = 32;
 
 namespace detail {
 
@@ -43,14 +47,37 @@ double pivot_key(const Item* begin, const Item* middle, const Item* end, const K
   return sample[rank];
 }
 
+// The ranks of few items by key, by comparing each with each. False where keys are equal.
+template <class Item, class Key>
+bool find_ranks(const Item* begin, const Item* end, const Key& key, long long* ranks) {
+  double keys[few];
+  const Index count = end - begin;
+  for (Index i = 0; i < few; ++i) {
+    keys[i] = i < count ? key(begin[i]) : std::numeric_limits<double>::infinity();
+  }
+  pair_kernels().ranks(keys, static_cast<int>((count + 3) / 4 * 4), ranks);
+  Index sum = 0;
+  for (Index i = 0; i < count; ++i) sum += ranks[i];
+  return 2 * sum == count * (count - 1);
+}
+
 }  // namespace detail
+
+// Sorts at most `few` items.
+template <class Item, class Key, class Less>
+void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
+  long long ranks[few];
+  if (!detail::find_ranks(begin, end, key, ranks)) return std::sort(begin, end, less);
+  Item items[few];
+  std::copy(begin, end, items);
+  for (Index i = 0; i < end - begin; ++i) begin[ranks[i]] = items[i];
+}
 
 // Like std::nth_element: what is before `middle` comes before what is after it. `less` must order
 // by key first.
 template <class Item, class Key, class Less>
 void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
-  constexpr Index small = 64;
-  while (end - begin > small) {
+  while (end - begin > few) {
     const double pivot = end - begin > 4096 ? detail::pivot_key<63>(begin, middle, end, key)
                                             : detail::pivot_key<15>(begin, middle, end, key);
     Item* const lower =
@@ -68,6 +95,7 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
     }
     begin = upper;
   }
+  if (end - begin <= few) return sort_few(begin, end, key, less);
   if (middle < end) std::nth_element(begin, middle, end, less);
 }
 

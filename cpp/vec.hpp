@@ -92,15 +92,14 @@ inline Vec rough_power_of_two(Vec t) {
   t = larger(t, broadcast(-1000.0));
   const Vec shifted = t + shift;
   const Vec r = t - (shifted - shift);
-  Vec p = broadcast(1.3250805517502249389e-6);  // (2^r - 1) / r at Chebyshev's points
-  p = fused(p, r, 1.5303700711365693939e-5);
-  p = fused(p, r, 1.5403475186530785847e-4);
-  p = fused(p, r, 1.3333478473685415281e-3);
-  p = fused(p, r, 9.6181291352361397357e-3);
-  p = fused(p, r, 5.5504109063258666119e-2);
-  p = fused(p, r, 2.4022650695888502134e-1);
-  p = fused(p, r, 6.9314718055683241353e-1);
-  p = fused(p, r, 1.0);
+  // (2^r - 1) / r at Chebyshev's points, in powers of r² and r⁴: a short chain, as in `exp_of`.
+  const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
+  const Vec r2 = r * r;
+  const Vec low = fused(pair(5.5504109063258666119e-2, 9.6181291352361397357e-3), r2,
+                        pair(6.9314718055683241353e-1, 2.4022650695888502134e-1));
+  const Vec high = fused(pair(1.5303700711365693939e-5, 1.3250805517502249389e-6), r2,
+                         pair(1.3333478473685415281e-3, 1.5403475186530785847e-4));
+  const Vec p = fused(fused(high, r2 * r2, low), r, 1.0);
   return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
 }
 
@@ -212,8 +211,12 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
 
 template <class Terms, int fixed_features, bool periodic, Sides sides>
 void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
-  if (pair.query_stride == 16) {
+  if (pair.query_stride == 16 && pair.query_count > 12) {
     return add_block<Terms, fixed_features, periodic, 16, 16, sides>(pair, terms, 0, sums,
+                                                                     other_sums);
+  }
+  if (pair.query_stride == 16) {
+    return add_block<Terms, fixed_features, periodic, 16, 12, sides>(pair, terms, 0, sums,
                                                                      other_sums);
   }
   if (pair.query_stride == 12) {
