@@ -12,6 +12,7 @@
 #include "assign.hpp"
 #include "density.hpp"
 #include "forest.hpp"
+#include "instruction_set.hpp"
 #include "kdtree.hpp"
 #include "nearest.hpp"
 #include "nearest_higher.hpp"
@@ -85,18 +86,27 @@ Result<Value> array_of(const std::vector<Value>& values) {
   return buffer.array();
 }
 
+// What Python hands over to be told, from the calling thread, which part of a call is done.
+using Report = std::optional<nb::callable>;
+
 struct Interrupted {};
 
 // Runs a computation without the GIL. Signals are looked for by the calling thread; the error that
-// a handler raised stays set in its thread state until the workers have stopped.
+// a handler or the report raised stays set in its thread state until the workers have stopped.
+// `expected_work` is the least number of elementary operations that the call will say it takes.
 template <class Compute>
-auto without_gil(int threads, const Compute& compute) {
+auto without_gil(int threads, const Report& report, double expected_work, const Compute& compute) {
   require(threads >= 1, "threads must be at least 1");
   Execution execution;
   execution.threads = threads;
-  execution.tick = [] {
+  execution.expected_work = expected_work;
+  execution.tick = [&report](double done) {
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw Interrupted{};
+    if (!report) return;
+    PyObject* result = PyObject_CallFunction(report->ptr(), "d", done);
+    if (!result) throw Interrupted{};
+    Py_DECREF(result);
   };
   try {
     const nb::gil_scoped_release release;
@@ -106,13 +116,25 @@ auto without_gil(int threads, const Compute& compute) {
   }
 }
 
+template <class Compute>
+auto without_gil(int threads, const Compute& compute) {
+  return without_gil(threads, std::nullopt, 0.0, compute);
+}
+
+double rows_times(const Tree& tree, double work) {
+  return work * static_cast<double>(tree.locations);
+}
+
 Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
-               const std::optional<Reals>& period, int threads) {
+               const std::optional<Reals>& period, int threads, const Report& report) {
   const Points points = points_of(array);
   const double* w = optional_data(weights, array.shape(0), "weights must have one value a row");
   const double* p = optional_data(period, array.shape(1), "period must have one value a column");
-  return without_gil(
-      threads, [&](const Execution& execution) { return build_tree(points, w, p, execution); });
+  const auto rows = static_cast<double>(points.rows);
+  const double work = rows * 10.0 * (4.0 + std::log2(rows));  // about ten a row and level
+  return without_gil(threads, report, work, [&](const Execution& execution) {
+    return build_tree(points, w, p, execution);
+  });
 }
 
 auto locations(const Tree& tree) {
@@ -146,13 +168,19 @@ DensityOptions density_options(int kernel, double bandwidth, double rtol, Way wa
   return options;
 }
 
+#ifdef __clang__
+constexpr const char* compiler = __VERSION__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol, Way way,
-                     int threads) {
+                     int threads, const Report& report) {
   const DensityOptions options = density_options(kernel, bandwidth, rtol, way);
   Buffer<double> values(tree.rows);
-  without_gil(threads, [&](const Execution& execution) {
+  without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
     const Sums sums = kernel_sums(tree, tree, options, execution);
     spread_to_rows(tree, sums.values.data(), nan, execution, values.data());
   });
@@ -160,14 +188,14 @@ auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol
 }
 
 auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, double bandwidth,
-                     double rtol, bool leave_out, Way way, int threads) {
+                     double rtol, bool leave_out, Way way, int threads, const Report& report) {
   require(queries.features == samples.features, "queries and samples differ in their columns");
   require(!leave_out || &queries == &samples, "only samples can be left out of their own sums");
   DensityOptions options = density_options(kernel, bandwidth, rtol, way);
   options.leave_out = leave_out;
   Buffer<double> values(queries.rows);
   Buffer<double> log_scales(queries.rows);
-  without_gil(threads, [&](const Execution& execution) {
+  without_gil(threads, report, rows_times(queries, 200.0), [&](const Execution& execution) {
     const Sums sums = kernel_sums(queries, samples, options, execution);
     spread_to_rows(queries, sums.values.data(), nan, execution, values.data());
     spread_to_rows(queries, sums.log_scales.data(), nan, execution, log_scales.data());
@@ -175,9 +203,9 @@ auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, doubl
   return std::make_tuple(values.array(), log_scales.array());
 }
 
-auto nearest_distances(const Tree& tree, int threads) {
+auto nearest_distances(const Tree& tree, int threads, const Report& report) {
   Buffer<double> distances(tree.locations);
-  without_gil(threads, [&](const Execution& execution) {
+  without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
     const Nearest nearest = nearest_samples(tree, tree, true, execution);
     Index out = 0;
     for (Index slot = 0; slot < tree.slots(); ++slot) {
@@ -188,11 +216,12 @@ auto nearest_distances(const Tree& tree, int threads) {
   return distances.array();
 }
 
-auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads) {
+auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads,
+             const Report& report) {
   require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
-  without_gil(threads, [&](const Execution& execution) {
+  without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
     nearest_higher(tree, density.data(), bits, strict, execution, parent.data(), distance.data());
   });
   return std::make_tuple(parent.array(), distance.array());
@@ -331,14 +360,17 @@ void restore_tree(Tree& t, const nb::tuple& state) {
 NB_MODULE(_core, m) {
   m.doc() =
       "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+  choose_instruction_set();
 
   nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")
       .def(
           "__init__",
           [](Tree* self, const AnyPoints& points, const std::optional<Reals>& weights,
-             const std::optional<Reals>& period,
-             int threads) { new (self) Tree(make_tree(points, weights, period, threads)); },
-          "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1)
+             const std::optional<Reals>& period, int threads, const Report& report) {
+            new (self) Tree(make_tree(points, weights, period, threads, report));
+          },
+          "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1,
+          "report"_a = nb::none())
       .def("__getstate__", &tree_state)
       .def("__setstate__", &restore_tree)
       .def_ro("rows", &Tree::rows)
@@ -364,21 +396,34 @@ NB_MODULE(_core, m) {
           },
           "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
 
+  nb::enum_<InstructionSet>(m, "InstructionSet", "What vector code can be compiled for.")
+      .value("generic", InstructionSet::generic)
+      .value("neon", InstructionSet::neon)
+      .value("v2", InstructionSet::v2)
+      .value("v3", InstructionSet::v3);
+  m.def("instruction_set", &instruction_set, "The instruction set in use.");
+  m.def("has_instruction_set", &has_instruction_set, "instruction_set"_a,
+        "Whether the machine has an instruction set, and vector code was compiled for it.");
+  m.def("set_instruction_set", &set_instruction_set, "instruction_set"_a,
+        "Use another one that the machine has; for tests, while nothing else runs.");
+  m.def("compiler", [] { return compiler; }, "Name and version of the compiler.");
+
   nb::enum_<Way>(m, "Way", "How sums are computed; for tests, which force each.")
       .value("automatic", Way::automatic)
       .value("direct", Way::direct)
       .value("moments", Way::moments)
       .value("grid", Way::grid);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
-        "way"_a = Way::automatic, "threads"_a = 1,
+        "way"_a = Way::automatic, "threads"_a = 1, "report"_a = nb::none(),
         "Unnormalised kernel sums at the samples, each including itself.");
   m.def("kernel_sums_at", &sums_at_queries, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a,
         "rtol"_a, "leave_out"_a = false, "way"_a = Way::automatic, "threads"_a = 1,
+        "report"_a = nb::none(),
         "Unnormalised kernel sums at queries: values, and the logarithms of their scales.");
-  m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1,
+  m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Distance of every location to the nearest other one, in the order of `locations`.");
   m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
-        "Parent row and distance of every row.");
+        "report"_a = nb::none(), "Parent row and distance of every row.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "density"_a, "bits"_a, "rows"_a,
         "The given rows, highest first.");
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,

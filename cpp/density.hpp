@@ -36,6 +36,7 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
                           Index sample_leaf) {
   return {queries.leaf_coordinates(query_leaf),
           samples.leaf_coordinates(sample_leaf),
+          queries.weights.data() + query_leaf * queries.stride,
           samples.weights.data() + sample_leaf * samples.stride,
           samples.periods(),
           samples.features,

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "density.hpp"
-#include "dual_traversal.hpp"
 #include "nearest.hpp"
+#include "pair_traversal.hpp"
 #include "pairs.hpp"
 
 namespace quickshift {
@@ -24,21 +24,19 @@ struct Problem {
   const DensityOptions& options;
   double h;  // in the scale of the trees
   KernelScale scale;
+  AddTerms add_terms;
 
-  bool includes_itself() const { return &queries == &samples && !options.leave_out; }
+  bool symmetric() const { return &queries == &samples; }
+  bool includes_itself() const { return symmetric() && !options.leave_out; }
 
   LeafPair pair(Index query_leaf, Index sample_leaf) const {
     return leaf_pair(queries, query_leaf, samples, sample_leaf);
   }
-  void add_terms(const LeafPair& leaves, double* sums) const {
-    pair_kernels().add_terms[static_cast<int>(options.kernel)](leaves, scale, sums);
-  }
-
-  // The square beyond which the samples add less than rtol to a sum that is at least `least`
-  // times exp(-near).
+  // The square beyond which the samples add less than half of rtol to a sum that is at least
+  // `least` times exp(-near); the other half is for the terms' own errors.
   double reach(double least, double near) const {
     if (options.rtol == 0.0) return infinity;
-    const double amount = near + std::log(samples.total_weight / (options.rtol * least));
+    const double amount = near + std::log(samples.total_weight / (0.5 * options.rtol * least));
     return square_at_decay(options.kernel, std::max(amount, 0.0), h);
   }
 };
@@ -56,102 +54,111 @@ void carry_up(const Tree& queries, Reaches& reaches) {
 double reach_from_own_leaf(const Problem& problem, Index leaf) {
   const Tree& tree = problem.samples;
   std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
-  problem.add_terms(problem.pair(leaf, leaf), sums.data());
+  problem.add_terms(problem.pair(leaf, leaf), problem.scale, sums.data(), nullptr);
   const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
   return problem.reach(least, 0.0);
 }
 
-// Every sum is at least the nearest sample's term. Queries where that would underflow are summed
-// here, each by itself.
-double reach_from_nearest(const Problem& problem, Index leaf, const Nearest& nearest, Sums& sums) {
-  double most = 0.0;
-  std::vector<double> point(static_cast<std::size_t>(problem.queries.features));
-  for (int i = 0; i < problem.queries.count(leaf); ++i) {
-    const Index slot = leaf * problem.queries.stride + i;
-    const Index sample = nearest.slot[slot];
-    if (sample < 0) continue;  // the only location left itself out
-    const double near = decay(problem.options.kernel, nearest.square[slot], problem.h);
-    if (std::isinf(near)) continue;  // so far that even the logarithm is beyond the floats
-    const double reach =             // rounding must not leave the nearest sample itself out
-        std::max(problem.reach(problem.samples.weights[sample], near), nearest.square[slot]);
-    if (near <= far_decay) {
-      most = std::max(most, reach);
-      continue;
-    }
-    copy_point(problem.queries, leaf, i, point.data());
-    sums.log_scales[slot] = -near;
-    sums.values[slot] = single_sum(problem.samples, problem.options, point.data(), reach, -near,
-                                   problem.options.leave_out ? slot : -1);
-  }
-  return most;
-}
+// Every sum is at least the nearest sample's term. Where that would underflow the sum is taken
+// relative to it, each query by itself.
+class FromNearest {
+ public:
+  FromNearest(const Problem& problem, const Execution& execution)
+      : problem_(problem),
+        nearest_(nearest_samples(problem.queries, problem.samples, problem.options.leave_out,
+                                 execution)) {}
 
-Reaches find_reaches(const Problem& problem, const Execution& execution, Sums& sums) {
-  const Tree& queries = problem.queries;
-  const bool compact = !is_infinite(problem.options.kernel);
-  Reaches reaches(static_cast<std::size_t>(queries.nodes()), problem.scale.support_sq);
-  if (compact) return reaches;
-  Nearest nearest;
-  if (!problem.includes_itself()) {
-    nearest = nearest_samples(queries, problem.samples, problem.options.leave_out, execution);
+  double reach(Index slot) const {
+    const Index sample = nearest_.slot[slot];
+    const double near = decay_at(slot);
+    // No sample: the only location left itself out. No decay: beyond the floats even as logarithm.
+    if (sample < 0 || std::isinf(near)) return 0.0;
+    // Rounding must not leave the nearest sample itself out.
+    return std::max(problem_.reach(problem_.samples.weights[sample], near), nearest_.square[slot]);
   }
-  const double work =
-      static_cast<double>(queries.locations) * static_cast<double>(problem.samples.stride) +
-      static_cast<double>(nearest.slot.size()) * static_cast<double>(problem.samples.locations);
-  run_tasks(execution, queries.leaves(), work, [&] {
-    return [&](Index leaf) {
-      reaches[queries.leaves() + leaf] = problem.includes_itself()
-                                             ? reach_from_own_leaf(problem, leaf)
-                                             : reach_from_nearest(problem, leaf, nearest, sums);
-    };
-  });
-  carry_up(queries, reaches);
-  return reaches;
+  bool is_far(Index slot) const {
+    return nearest_.slot[slot] >= 0 && decay_at(slot) > far_decay && !std::isinf(decay_at(slot));
+  }
+
+  double leaf_reach(Index leaf) const {
+    double most = 0.0;
+    for (int i = 0; i < problem_.queries.count(leaf); ++i) {
+      const Index slot = leaf * problem_.queries.stride + i;
+      if (!is_far(slot)) most = std::max(most, reach(slot));
+    }
+    return most;
+  }
+
+  void sum_far(Index leaf, Sums& sums) const {
+    std::vector<double> point(static_cast<std::size_t>(problem_.queries.features));
+    for (int i = 0; i < problem_.queries.count(leaf); ++i) {
+      const Index slot = leaf * problem_.queries.stride + i;
+      if (!is_far(slot)) continue;
+      copy_point(problem_.queries, leaf, i, point.data());
+      sums.log_scales[slot] = -decay_at(slot);
+      sums.values[slot] = single_sum(problem_.samples, problem_.options, point.data(), reach(slot),
+                                     sums.log_scales[slot], problem_.options.leave_out ? slot : -1);
+    }
+  }
+
+ private:
+  double decay_at(Index slot) const {
+    return decay(problem_.options.kernel, nearest_.square[slot], problem_.h);
+  }
+
+  const Problem& problem_;
+  Nearest nearest_;
+};
+
+// body(leaf) for every query leaf.
+template <class Body>
+void for_query_leaves(const Problem& problem, double work_a_leaf, const Execution& execution,
+                      const Body& body) {
+  const Index leaves = problem.queries.leaves();
+  run_tasks(execution, leaves, work_a_leaf * static_cast<double>(leaves), [&] { return body; });
 }
 
 class Worker {
  public:
   Worker(const Problem& problem, const Reaches& reaches, Sums& sums)
-      : problem_(problem),
-        reaches_(reaches),
-        sums_(sums),
-        values_(static_cast<std::size_t>(problem.queries.stride)) {}
+      : problem_(problem), reaches_(reaches), sums_(sums) {}
 
-  void enter(int, Index) {}
-  bool take_whole(int, Index, Index, Bounds) { return false; }
-  bool out_of_reach(Index query, Bounds squares) const { return squares.least > reaches_[query]; }
+  bool out_of_reach(Index query, Index sample, Bounds squares) const {
+    const double reach =
+        problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
+    return squares.least > reach;
+  }
+  bool take_whole(Index, Index, Bounds) const { return false; }
 
-  void finish_leaf(int, Index query, const std::vector<Index>& leaves) {
-    const Tree& queries = problem_.queries;
-    const Index leaf = queries.leaf_of(query);
-    std::fill(values_.begin(), values_.end(), 0.0);
-    for (Index sample : leaves) {
-      const LeafPair pair = problem_.pair(leaf, problem_.samples.leaf_of(sample));
-      if (problem_.options.leave_out && sample == query) {
-        add_own_leaf(pair);
-      } else {
-        problem_.add_terms(pair, values_.data());
-      }
-    }
-    for (int i = 0; i < queries.count(leaf); ++i) {
-      const Index slot = leaf * queries.stride + i;
-      const bool far = !sums_.log_scales.empty() && sums_.log_scales[slot] != 0.0;
-      if (!far) sums_.values[slot] = values_[i];
+  void take_leaves(Index query, Index sample) {
+    const Index leaf = problem_.queries.leaf_of(query);
+    const Index other = problem_.samples.leaf_of(sample);
+    const LeafPair pair = problem_.pair(leaf, other);
+    double* values = sums_.values.data() + leaf * problem_.queries.stride;
+    double* others = sums_.values.data() + other * problem_.samples.stride;
+    if (!problem_.symmetric()) {
+      problem_.add_terms(pair, problem_.scale, values, nullptr);
+    } else if (query != sample) {
+      problem_.add_terms(pair, problem_.scale, values, others);
+    } else if (problem_.options.leave_out) {
+      add_own_leaf(pair, values);
+    } else {
+      problem_.add_terms(pair, problem_.scale, values, nullptr);
     }
   }
 
  private:
   // Each location against the others of its leaf: its own weight is set to zero for its turn.
-  void add_own_leaf(LeafPair pair) {
+  void add_own_leaf(LeafPair pair, double* values) const {
     std::vector<double> weights(pair.weights, pair.weights + pair.sample_count);
-    std::vector<double> sums(values_.size());
+    std::vector<double> sums(static_cast<std::size_t>(pair.query_stride));
     const double* const originals = pair.weights;
     pair.weights = weights.data();
     for (int i = 0; i < pair.sample_count; ++i) {
       weights[i] = 0.0;
       std::fill(sums.begin(), sums.end(), 0.0);
-      problem_.add_terms(pair, sums.data());
-      values_[i] += sums[i];
+      problem_.add_terms(pair, problem_.scale, sums.data(), nullptr);
+      values[i] += sums[i];
       weights[i] = originals[i];
     }
   }
@@ -159,8 +166,41 @@ class Worker {
   const Problem& problem_;
   const Reaches& reaches_;
   Sums& sums_;
-  std::vector<double> values_;
 };
+
+void sum_within(const Problem& problem, const Reaches& reaches, const Execution& execution,
+                Sums& sums) {
+  const double pairs = static_cast<double>(problem.queries.locations) *
+                       static_cast<double>(problem.samples.locations);
+  traverse_pairs(problem.queries, problem.samples, pairs, execution,
+                 [&] { return Worker(problem, reaches, sums); });
+}
+
+void sum_infinite(const Problem& problem, const Execution& execution, Sums& sums) {
+  const Index leaves = problem.queries.leaves();
+  Reaches reaches(static_cast<std::size_t>(problem.queries.nodes()));
+  if (problem.includes_itself()) {
+    const double work = problem.queries.stride * problem.samples.stride;
+    for_query_leaves(problem, work, execution, [&](Index leaf) {
+      reaches[leaves + leaf] = reach_from_own_leaf(problem, leaf);
+    });
+    carry_up(problem.queries, reaches);
+    return sum_within(problem, reaches, execution, sums);
+  }
+  const FromNearest from_nearest(problem, execution);
+  const double work = problem.queries.stride * static_cast<double>(problem.samples.locations);
+  for_query_leaves(problem, work, execution,
+                   [&](Index leaf) { reaches[leaves + leaf] = from_nearest.leaf_reach(leaf); });
+  carry_up(problem.queries, reaches);
+  sum_within(problem, reaches, execution, sums);
+  for_query_leaves(problem, work, execution, [&](Index leaf) { from_nearest.sum_far(leaf, sums); });
+}
+
+AddTerms terms_for(const DensityOptions& options) {
+  const bool rough = is_infinite(options.kernel) && options.rtol > 10.0 * roughness;
+  const auto kernel = static_cast<int>(options.kernel);
+  return (rough ? pair_kernels().rough_terms : pair_kernels().add_terms)[kernel];
+}
 
 }  // namespace
 
@@ -168,11 +208,13 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums) {
   const double h = bandwidth_in(samples, options);
   const KernelScale scale(options.kernel, h, samples.features);
-  const Problem problem{queries, samples, options, h, scale};
-  const Reaches reaches = find_reaches(problem, execution, sums);
-  const double pairs =
-      static_cast<double>(queries.locations) * static_cast<double>(samples.locations);
-  traverse(queries, samples, pairs, execution, [&] { return Worker(problem, reaches, sums); });
+  const Problem problem{queries, samples, options, h, scale, terms_for(options)};
+  if (is_infinite(options.kernel)) {
+    sum_infinite(problem, execution, sums);
+  } else {
+    const Reaches reaches(static_cast<std::size_t>(queries.nodes()), scale.support_sq);
+    sum_within(problem, reaches, execution, sums);
+  }
   if (options.kernel == Kernel::epanechnikov) {
     for (double& value : sums.values) value /= h * h;
   }

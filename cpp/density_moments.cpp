@@ -6,55 +6,56 @@
 #include <cmath>
 
 #include "density.hpp"
-#include "dual_traversal.hpp"
+#include "pair_traversal.hpp"
 #include "pairs.hpp"
 
 namespace quickshift {
 
 namespace {
 
+double middle(const Tree& tree, Index node, int k) {
+  return 0.5 * tree.low(node)[k] + 0.5 * tree.high(node)[k];
+}
+
 // Per node, about the middle of its box: moments about the origin lose everything to cancellation
-// at a large offset. Rows of [weight, second, first…, centre…].
+// at a large offset. Rows of [weight, second, first…].
 class Moments {
  public:
-  explicit Moments(const Tree& tree)
-      : features_(tree.features),
-        width_(2 + 2 * tree.features),
+  Moments(const Tree& tree, const Execution& execution)
+      : tree_(tree),
+        features_(tree.features),
+        width_(2 + tree.features),
         values_(static_cast<std::size_t>(tree.nodes() * width_), 0.0) {
-    for (Index node = tree.nodes() - 1; node >= 1; --node) {
-      double* centre = row(node) + 2 + features_;
-      for (int k = 0; k < features_; ++k) {
-        centre[k] = 0.5 * tree.low(node)[k] + 0.5 * tree.high(node)[k];
-      }
+    for_nodes_upwards(tree, execution, [&](Index node) {
       if (tree.is_leaf(node)) {
-        add_leaf(tree, node);
+        add_leaf(node);
       } else {
         add_child(node, 2 * node);
         add_child(node, 2 * node + 1);
       }
-    }
+    });
   }
 
   double weight(Index node) const { return row(node)[0]; }
   double second(Index node) const { return row(node)[1]; }
   const double* first(Index node) const { return row(node) + 2; }
-  const double* centre(Index node) const { return row(node) + 2 + features_; }
 
  private:
   const double* row(Index node) const { return values_.data() + node * width_; }
   double* row(Index node) { return values_.data() + node * width_; }
 
-  void add_leaf(const Tree& tree, Index node) {
-    const Index leaf = tree.leaf_of(node);
-    const double* block = tree.leaf_coordinates(leaf);
+  void add_leaf(Index node) {
+    const Index leaf = tree_.leaf_of(node);
+    const double* weights = tree_.weights.data() + leaf * tree_.stride;
     double* to = row(node);
-    for (int slot = 0; slot < tree.count(leaf); ++slot) {
-      const double weight = tree.weights[leaf * tree.stride + slot];
-      to[0] += weight;
-      for (int k = 0; k < features_; ++k) {
-        const double v = block[k * tree.stride + slot] - centre(node)[k];
-        to[1] += weight * v * v;
-        to[2 + k] += weight * v;
+    for (int slot = 0; slot < tree_.count(leaf); ++slot) to[0] += weights[slot];
+    for (int k = 0; k < features_; ++k) {
+      const double* column = tree_.leaf_coordinates(leaf) + k * tree_.stride;
+      const double centre = middle(tree_, node, k);
+      for (int slot = 0; slot < tree_.count(leaf); ++slot) {
+        const double v = column[slot] - centre;
+        to[1] += weights[slot] * v * v;
+        to[2 + k] += weights[slot] * v;
       }
     }
   }
@@ -64,144 +65,191 @@ class Moments {
     to[0] += weight(child);
     to[1] += second(child);
     for (int k = 0; k < features_; ++k) {
-      const double shift = centre(child)[k] - centre(node)[k];
+      const double shift = middle(tree_, child, k) - middle(tree_, node, k);
       to[1] += shift * (2.0 * first(child)[k] + weight(child) * shift);
       to[2 + k] += first(child)[k] + weight(child) * shift;
     }
   }
 
+  const Tree& tree_;
   int features_;
   int width_;
   std::vector<double> values_;
 };
 
-class Worker {
+// Per query node the sum over the nodes it took whole, as a polynomial about the middle of its box:
+// rows of [constant, quadratic, linear…], constant + linear·u - quadratic |u|².
+class Polynomials {
  public:
-  Worker(const Tree& queries, const Tree& samples, const Moments& moments,
-         const DensityOptions& options, double h, Sums& sums)
+  Polynomials(const Tree& queries, const Moments& moments, const KernelScale& scale, bool uniform)
       : queries_(queries),
-        samples_(samples),
         moments_(moments),
-        options_(options),
-        uniform_(options.kernel == Kernel::uniform),
-        add_terms_(pair_kernels().add_terms[static_cast<int>(options.kernel)]),
-        scale_(options.kernel, h, samples.features),
-        features_(samples.features),
-        width_(2 + 2 * samples.features),
-        polynomials_(static_cast<std::size_t>((queries.levels + 1) * width_)),
-        sums_(sums) {}
+        scale_(scale),
+        uniform_(uniform),
+        features_(queries.features),
+        width_(2 + queries.features),
+        values_(static_cast<std::size_t>(queries.nodes() * width_), 0.0) {}
 
-  bool out_of_reach(Index, Bounds squares) const { return squares.least > scale_.support_sq; }
-
-  // The polynomial of a query node is that of its parent about its own centre.
-  void enter(int depth, Index query) {
-    double* to = polynomial(depth);
-    double* centre = to + 2 + features_;
-    for (int k = 0; k < features_; ++k) {
-      centre[k] = 0.5 * queries_.low(query)[k] + 0.5 * queries_.high(query)[k];
-    }
-    if (depth == 0) {
-      std::fill_n(to, 2 + features_, 0.0);
-      return;
-    }
-    const double* from = polynomial(depth - 1);
-    to[0] = from[0];
-    to[1] = from[1];
-    for (int k = 0; k < features_; ++k) {
-      const double shift = centre[k] - from[2 + features_ + k];
-      to[0] += shift * (from[2 + k] - from[1] * shift);
-      to[2 + k] = from[2 + k] - 2.0 * from[1] * shift;
-    }
-  }
-
-  bool take_whole(int depth, Index, Index sample, Bounds squares) {
-    if (squares.most > scale_.support_sq) return false;
-    double* to = polynomial(depth);
+  // Adds a node of samples to a node of queries; between: from the middle of the samples to that of
+  // the queries.
+  void add(Index query, Index sample, const double* between) {
+    double* to = row(query);
     const double weight = moments_.weight(sample);
     if (uniform_) {
       to[0] += weight;
-      return true;
+      return;
     }
     double constant = weight * scale_.width_sq - moments_.second(sample);
     for (int k = 0; k < features_; ++k) {
-      double c = to[2 + features_ + k] - moments_.centre(sample)[k];
-      if (samples_.periodic && std::isfinite(samples_.period[k])) {
-        c -= samples_.period[k] * std::rint(c / samples_.period[k]);
-      }
       const double first = moments_.first(sample)[k];
-      constant += c * (2.0 * first - weight * c);
-      to[2 + k] += 2.0 * (first - weight * c);
+      constant += between[k] * (2.0 * first - weight * between[k]);
+      to[2 + k] += 2.0 * (first - weight * between[k]);
     }
     to[0] += constant;
     to[1] += weight;
+  }
+
+  // Hands a node's polynomial on to a child.
+  void pass_down(Index query, Index child) {
+    const double* from = row(query);
+    double* to = row(child);
+    to[0] += from[0];
+    to[1] += from[1];
+    for (int k = 0; k < features_; ++k) {
+      const double shift = middle(queries_, child, k) - middle(queries_, query, k);
+      to[0] += shift * (from[2 + k] - from[1] * shift);
+      to[2 + k] += from[2 + k] - 2.0 * from[1] * shift;
+    }
+  }
+
+  // Adds a leaf's polynomial to its sums of single pairs, and divides by h².
+  void evaluate(Index query, double* sums) const {
+    const double* p = row(query);
+    const int stride = queries_.stride;
+    for (int slot = 0; slot < stride; ++slot) sums[slot] += p[0];
+    if (uniform_) return;
+    const double* block = queries_.leaf_coordinates(queries_.leaf_of(query));
+    for (int k = 0; k < features_; ++k) {
+      const double centre = middle(queries_, query, k);
+      for (int slot = 0; slot < stride; ++slot) {
+        const double u = block[k * stride + slot] - centre;
+        sums[slot] += u * (p[2 + k] - p[1] * u);
+      }
+    }
+    for (int slot = 0; slot < stride; ++slot) sums[slot] /= scale_.width_sq;
+  }
+
+  double weight(Index query) const { return row(query)[1]; }
+
+ private:
+  const double* row(Index node) const { return values_.data() + node * width_; }
+  double* row(Index node) { return values_.data() + node * width_; }
+
+  const Tree& queries_;
+  const Moments& moments_;
+  const KernelScale& scale_;
+  bool uniform_;
+  int features_;
+  int width_;
+  std::vector<double> values_;
+};
+
+struct Problem {
+  const Tree& queries;
+  const Tree& samples;
+  const DensityOptions& options;
+  KernelScale scale;
+  AddTerms add_terms = pair_kernels().add_terms[static_cast<int>(options.kernel)];
+
+  bool uniform() const { return options.kernel == Kernel::uniform; }
+  bool symmetric() const { return &queries == &samples; }
+};
+
+class Worker {
+ public:
+  Worker(const Problem& problem, Polynomials& polynomials, Sums& sums)
+      : problem_(problem),
+        polynomials_(polynomials),
+        between_(static_cast<std::size_t>(problem.samples.features)),
+        sums_(sums) {}
+
+  bool out_of_reach(Index, Index, Bounds squares) const {
+    return squares.least > problem_.scale.support_sq;
+  }
+
+  bool take_whole(Index query, Index sample, Bounds squares) {
+    if (squares.most > problem_.scale.support_sq) return false;
+    write_between(query, sample);
+    polynomials_.add(query, sample, between_.data());
+    if (problem_.symmetric() && query != sample) {
+      for (double& c : between_) c = -c;
+      polynomials_.add(sample, query, between_.data());
+    }
     return true;
   }
 
-  void finish_leaf(int depth, Index query, const std::vector<Index>& leaves) {
-    const Index leaf = queries_.leaf_of(query);
-    double* values = sums_.values.data() + leaf * queries_.stride;
-    const double* block = queries_.leaf_coordinates(leaf);
-    std::fill_n(values, queries_.stride, 0.0);
-    for (Index sample : leaves) {
-      const LeafPair pair = leaf_pair(queries_, leaf, samples_, samples_.leaf_of(sample));
-      add_terms_(pair, scale_, values);
-    }
-    evaluate(polynomial(depth), block, values);
-    if (!uniform_) repair(leaf, polynomial(depth)[1], values);
+  void take_leaves(Index query, Index sample) {
+    const Index leaf = problem_.queries.leaf_of(query);
+    const Index other = problem_.samples.leaf_of(sample);
+    const bool both = problem_.symmetric() && leaf != other;
+    problem_.add_terms(leaf_pair(problem_.queries, leaf, problem_.samples, other), problem_.scale,
+                       sums_.values.data() + leaf * problem_.queries.stride,
+                       both ? sums_.values.data() + other * problem_.samples.stride : nullptr);
   }
 
  private:
-  // A sum far below the weight inside the support has lost digits to cancellation: light points
-  // beside heavy ones that the edge of their support just reaches.
-  void repair(Index leaf, double weight_inside, double* values) const {
-    std::vector<double> point;
-    for (int i = 0; i < queries_.count(leaf); ++i) {
-      if (!(values[i] < 1e-3 * weight_inside)) continue;
-      point.resize(static_cast<std::size_t>(features_));
-      copy_point(queries_, leaf, i, point.data());
-      values[i] = single_sum(samples_, options_, point.data(), scale_.support_sq, 0.0);
-    }
-  }
-
-  // Rows of [constant, quadratic, linear…, centre…]: constant + linear·u - quadratic |u|².
-  double* polynomial(int depth) { return polynomials_.data() + depth * width_; }
-
-  void evaluate(const double* p, const double* block, double* values) const {
-    const int stride = queries_.stride;
-    for (int slot = 0; slot < stride; ++slot) values[slot] += p[0];
-    if (uniform_) return;
-    for (int k = 0; k < features_; ++k) {
-      const double centre = p[2 + features_ + k];
-      for (int slot = 0; slot < stride; ++slot) {
-        const double u = block[k * stride + slot] - centre;
-        values[slot] += u * (p[2 + k] - p[1] * u);
+  void write_between(Index query, Index sample) {
+    const Tree& samples = problem_.samples;
+    for (int k = 0; k < samples.features; ++k) {
+      double c = middle(problem_.queries, query, k) - middle(samples, sample, k);
+      if (samples.periodic && std::isfinite(samples.period[k])) {
+        c -= samples.period[k] * std::rint(c / samples.period[k]);
       }
+      between_[k] = c;
     }
-    for (int slot = 0; slot < stride; ++slot) values[slot] /= scale_.width_sq;
   }
 
-  const Tree& queries_;
-  const Tree& samples_;
-  const Moments& moments_;
-  const DensityOptions& options_;
-  bool uniform_;
-  AddTerms add_terms_;
-  KernelScale scale_;
-  int features_;
-  int width_;
-  std::vector<double> polynomials_;  // by depth
+  const Problem& problem_;
+  Polynomials& polynomials_;
+  std::vector<double> between_;
   Sums& sums_;
 };
+
+// A sum far below the weight inside the support has lost digits to cancellation: light points
+// beside heavy ones that the edge of their support just reaches.
+void repair(const Problem& problem, Index leaf, double weight_inside, double* values) {
+  const Tree& queries = problem.queries;
+  std::vector<double> point;
+  for (int i = 0; i < queries.count(leaf); ++i) {
+    if (!(values[i] < 1e-3 * weight_inside)) continue;
+    point.resize(static_cast<std::size_t>(queries.features));
+    copy_point(queries, leaf, i, point.data());
+    values[i] =
+        single_sum(problem.samples, problem.options, point.data(), problem.scale.support_sq, 0.0);
+  }
+}
 
 }  // namespace
 
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums) {
-  const Moments moments(samples);
+  const Moments moments(samples, execution);
   const double h = bandwidth_in(samples, options);
-  const double work = 200.0 * static_cast<double>(queries.locations);
-  traverse(queries, samples, work, execution,
-           [&] { return Worker(queries, samples, moments, options, h, sums); });
+  const Problem problem{queries, samples, options, {options.kernel, h, samples.features}};
+  Polynomials polynomials(queries, moments, problem.scale, problem.uniform());
+  traverse_pairs(queries, samples, 200.0 * static_cast<double>(queries.locations), execution,
+                 [&] { return Worker(problem, polynomials, sums); });
+  for_nodes_downwards(queries, execution, [&](Index node) {
+    if (!queries.is_leaf(node)) {
+      polynomials.pass_down(node, 2 * node);
+      polynomials.pass_down(node, 2 * node + 1);
+      return;
+    }
+    const Index leaf = queries.leaf_of(node);
+    double* values = sums.values.data() + leaf * queries.stride;
+    polynomials.evaluate(node, values);
+    if (!problem.uniform()) repair(problem, leaf, polynomials.weight(node), values);
+  });
 }
 
 }  // namespace quickshift

@@ -98,4 +98,40 @@ void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
   });
 }
 
+// Runs body(node) on every node: below `top` levels subtree by subtree, in parallel.
+inline constexpr int parallel_top = 6;
+
+template <class Body>
+void for_subtrees(const Tree& tree, const Execution& execution, const Body& body) {
+  const Index subtrees = Index{1} << std::min(parallel_top, tree.levels);
+  run_tasks(execution, subtrees, 50.0 * static_cast<double>(tree.nodes()),
+            [&] { return [&](Index task) { body(subtrees + task); }; });
+}
+
+// Children before parents.
+template <class Body>
+void for_nodes_upwards(const Tree& tree, const Execution& execution, const Body& body) {
+  for_subtrees(tree, execution, [&](Index root) {
+    for (Index width = tree.leaves() >> std::min(parallel_top, tree.levels); width > 0;
+         width /= 2) {
+      for (Index node = root * width; node < (root + 1) * width; ++node) body(node);
+    }
+  });
+  for (Index node = (Index{1} << std::min(parallel_top, tree.levels)) - 1; node >= 1; --node) {
+    body(node);
+  }
+}
+
+// Parents before children.
+template <class Body>
+void for_nodes_downwards(const Tree& tree, const Execution& execution, const Body& body) {
+  const Index top = Index{1} << std::min(parallel_top, tree.levels);
+  for (Index node = 1; node < top; ++node) body(node);
+  for_subtrees(tree, execution, [&](Index root) {
+    for (Index width = 1; width <= tree.leaves() / top; width *= 2) {
+      for (Index node = root * width; node < (root + 1) * width; ++node) body(node);
+    }
+  });
+}
+
 }  // namespace quickshift

@@ -11,7 +11,7 @@ namespace quickshift {
 
 namespace {
 
-constexpr Index leaf_capacity = 16;
+constexpr Index leaf_capacity = max_stride;
 constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
 
 // What is moved while locations are put in order: with few features the coordinates themselves, so

@@ -8,20 +8,25 @@ Nearest nearest_samples(const Tree& queries, const Tree& samples, bool leave_out
   nearest.square.resize(static_cast<std::size_t>(queries.slots()));
   nearest.slot.assign(static_cast<std::size_t>(queries.slots()), -1);
   const bool same = &queries == &samples;
-  search_from_leaves(queries, samples, execution, [&](Search& search, Index leaf, double* point) {
-    for (int i = 0; i < queries.count(leaf); ++i) {
-      const Index slot = leaf * queries.stride + i;
-      copy_point(queries, leaf, i, point);
-      KeepNearest keeper(leave_out ? slot : -1);
-      if (same) {
-        search.from_leaf(leaf, point, keeper);
-      } else {
-        search.from_root(point, keeper);
-      }
-      nearest.square[slot] = keeper.square();
-      nearest.slot[slot] = keeper.slot();
-    }
-  });
+  search_from_leaves(queries, samples, execution,
+                     [&](Search& search, Index leaf, const double* points) {
+                       const Index first = leaf * queries.stride;
+                       std::vector<KeepNearest> keepers;
+                       for (int i = 0; i < queries.count(leaf); ++i) {
+                         keepers.emplace_back(leave_out ? first + i : -1);
+                       }
+                       if (same) {
+                         search.from_leaf_together(leaf, points, keepers);
+                       } else {
+                         for (int i = 0; i < queries.count(leaf); ++i) {
+                           search.from_root(points + i * queries.features, keepers[i]);
+                         }
+                       }
+                       for (int i = 0; i < queries.count(leaf); ++i) {
+                         nearest.square[first + i] = keepers[i].square();
+                         nearest.slot[first + i] = keepers[i].slot();
+                       }
+                     });
   return nearest;
 }
 

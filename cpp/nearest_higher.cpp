@@ -41,13 +41,17 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
     parent[row] = found ? heights.top_row(keeper.slot()) : heights.top_row(slot);
     distance[row] = found ? std::ldexp(std::sqrt(keeper.square()), tree.exponent) : infinity;
   };
-  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
+  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, const double* points) {
+    const Index first = leaf * tree.stride;
+    std::vector<KeepNearestHigher> keepers;
+    keepers.reserve(max_stride);
     for (int i = 0; i < tree.count(leaf); ++i) {
-      const Index slot = leaf * tree.stride + i;
-      copy_point(tree, leaf, i, point);
-      KeepNearestHigher keeper(heights, heights.density(slot), point, strict, leaf);
-      search.from_leaf(leaf, point, keeper);
-      write(heights.top_row(slot), slot, keeper);
+      keepers.emplace_back(heights, heights.density(first + i), points + i * tree.features, strict,
+                           leaf);
+    }
+    search.from_leaf_together(leaf, points, keepers);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      write(heights.top_row(first + i), first + i, keepers[i]);
     }
   });
   if (tree.locations < tree.rows) {

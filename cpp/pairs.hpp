@@ -8,14 +8,17 @@
 
 namespace quickshift {
 
+inline constexpr int max_stride = 16;  // of a leaf
+
 // Two leaves, or any two blocks stored as [feature][stride].
 struct LeafPair {
   const double* queries;
   const double* samples;
+  const double* query_weights;
   const double* weights;  // of the samples
   const double* period;   // null where every feature is open
   int features;
-  int query_stride;  // a multiple of 4: all of them are computed
+  int query_stride;  // a multiple of 4, at most max_stride: all of them are computed
   int sample_stride;
   int sample_count;
 };
@@ -35,32 +38,43 @@ struct LeafView {
 
 // What a kernel needs to turn a squared distance into a term.
 struct KernelScale {
-  double width;       // h
-  double width_sq;    // h²
-  double support_sq;  // the largest square inside the support
-  double rounding;    // how far h² - s may be off
+  double width;             // h
+  double width_sq;          // h²
+  double support_sq;        // the largest square inside the support
+  double rounding;          // how far h² - s may be off
+  double log2_gaussian;     // what turns a square into the binary logarithm of a gaussian term
+  double log2_exponential;  // and a distance into that of an exponential one
 
   KernelScale(Kernel kernel, double h, int features)
       : width(h),
         width_sq(h * h),
         support_sq(largest_square_within(h * support(kernel))),
-        rounding((features + 4) * 0x1p-53 * width_sq) {}
+        rounding((features + 4) * 0x1p-53 * width_sq),
+        log2_gaussian(-0.72134752044448170 / width_sq),
+        log2_exponential(-1.4426950408889634 / width) {}
 };
 
-using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums);
+// sums[i] += Σ_j w_j k(|q_i - s_j|), and where other_sums is not null the same for the samples:
+// other_sums[j] += Σ_i w_i k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
+// h²).
+using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, double* other_sums);
+
+inline constexpr double roughness = 1e-11;
 
 struct PairKernels {
-  // sums[i] += Σ_j w_j k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
-  // h²).
-  const AddTerms* add_terms;  // by kernel
+  const AddTerms* add_terms;    // by kernel
+  const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
+  // A bit for each location whose least square to a box [low, high][feature] is at most its own in
+  // `squares`. Open features only.
+  unsigned (*within_box)(const LeafBlock& locations, const double* squares, const double* box);
 };
 
-// The fastest set that this machine can run.
+// Those of the instruction set in use.
 const PairKernels& pair_kernels();
 
 }  // namespace quickshift

@@ -1,5 +1,5 @@
-// What compares distances: compiled without contraction, so that a square has the bits that its
-// definition gives it.
+// What compares distances: nothing is fused, so that a square has the bits that its definition
+// gives it.
 #include "vec.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
@@ -9,10 +9,9 @@ namespace {
 // The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
 template <Kernel kernel>
 struct Compact {
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const {
+  Vec of_square(Vec square) const {
     if constexpr (kernel == Kernel::uniform) {
       return where(square <= scale.support_sq, broadcast(1.0));
     } else {
@@ -52,20 +51,22 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 
 }  // namespace
 
-void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::silverman>>(pair, scale, sums);
+void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums,
+                   double* other_sums) {
+  add_terms<Compact<Kernel::silverman>>(pair, scale, sums, other_sums);
 }
-void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::uniform>>(pair, scale, sums);
+void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::uniform>>(pair, scale, sums, other_sums);
 }
-void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::triangular>>(pair, scale, sums);
+void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums,
+                    double* other_sums) {
+  add_terms<Compact<Kernel::triangular>>(pair, scale, sums, other_sums);
 }
-void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::tricube>>(pair, scale, sums);
+void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::tricube>>(pair, scale, sums, other_sums);
 }
-void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums) {
-  add_terms<Compact<Kernel::cosine>>(pair, scale, sums);
+void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {
@@ -93,6 +94,23 @@ LeafView squares_above(const double* point, const LeafBlock& samples, const doub
     view.equal += static_cast<int>(equal[i]);
   }
   return view;
+}
+
+unsigned within_box(const LeafBlock& locations, const double* squares, const double* box) {
+  unsigned bits = 0;
+  for (int first = 0; first < locations.stride; first += lanes) {
+    Vec s = {};
+    for (int k = 0; k < locations.features; ++k) {
+      const Vec x = load(locations.coordinates + k * locations.stride + first);
+      const Vec below = box[k] - x;
+      const Vec above = x - box[locations.features + k];
+      const Vec gap = positive(below > above ? below : above);
+      s += gap * gap;
+    }
+    const Bits near = s <= load(squares + first);
+    for (int i = 0; i < lanes; ++i) bits |= static_cast<unsigned>(near[i] & 1) << (first + i);
+  }
+  return bits;
 }
 
 }  // namespace quickshift::QUICKSHIFT_ISA

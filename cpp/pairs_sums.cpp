@@ -1,39 +1,54 @@
-// Sums where nothing is decided by comparing distances, so products and sums may be fused.
+// Sums where nothing is decided by comparing distances.
 #include "vec.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
 
-void add_silverman(const LeafPair&, const KernelScale&, double*);
-void add_uniform(const LeafPair&, const KernelScale&, double*);
-void add_triangular(const LeafPair&, const KernelScale&, double*);
-void add_tricube(const LeafPair&, const KernelScale&, double*);
-void add_cosine(const LeafPair&, const KernelScale&, double*);
+void add_silverman(const LeafPair&, const KernelScale&, double*, double*);
+void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
+void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
+void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
+void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
+unsigned within_box(const LeafBlock&, const double*, const double*);
 
 namespace {
 
-// h² - |q - x|² directly: one fused operation a feature. What is left within rounding of the edge
-// counts as outside, so that a sample at exactly h adds nothing.
+// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
+// adds nothing.
 struct Epanechnikov {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return broadcast(scale.width_sq); }
-  Vec add(Vec rest, Vec delta) const { return rest - delta * delta; }
-  Vec finish(Vec rest) const { return where(rest > scale.rounding, rest); }
+  Vec of_square(Vec square) const {
+    const Vec rest = scale.width_sq - square;
+    return where(rest > scale.rounding, rest);
+  }
 };
 
 struct Gaussian {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
+  Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
+  static constexpr bool may_fuse = true;
   const KernelScale& scale;
-  Vec start() const { return Vec{}; }
-  Vec add(Vec square, Vec delta) const { return square + delta * delta; }
-  Vec finish(Vec square) const { return exp_of(-root(square) / scale.width); }
+  Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
+};
+
+struct RoughGaussian {
+  static constexpr bool may_fuse = true;
+  const KernelScale& scale;
+  Vec of_square(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
+};
+
+struct RoughExponential {
+  static constexpr bool may_fuse = true;
+  const KernelScale& scale;
+  Vec of_square(Vec square) const {
+    return rough_power_of_two(root(square) * scale.log2_exponential);
+  }
 };
 
 }  // namespace
@@ -45,7 +60,9 @@ constexpr AddTerms by_kernel[] = {
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
-extern const PairKernels table;
-const PairKernels table = {by_kernel, squares, squares_above};
+constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
+
+extern const PairKernels pair_table;
+const PairKernels pair_table = {by_kernel, rough, squares, squares_above, within_box};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

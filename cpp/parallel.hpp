@@ -20,11 +20,22 @@
 namespace quickshift {
 
 // How a call runs: the number of threads, and a function that the calling thread polls about ten
-// times a second. `tick` may throw (a signal arrived); the workers then stop at the next chance.
+// times a second, with the part of the work that is done. `tick` may throw (a signal arrived); the
+// workers then stop at the next chance.
 struct Execution {
   int threads = 1;
-  std::function<void()> tick = [] {};
+  std::function<void(double done)> tick = [](double) {};
+  double expected_work = 0.0;             // elementary operations of the whole call, at least
+  mutable double finished_work = 0.0;     // of the loops before
+  mutable double told = 0.0;              // what is done never shrinks
   mutable std::atomic<bool> stop{false};  // looked at by tasks that take long
+
+  // Tells how far a loop is.
+  void tell(double work, double part) const {
+    const double all = std::max({expected_work, finished_work + work, 1.0});
+    told = std::max(told, (finished_work + work * part) / all);
+    tick(told);
+  }
 };
 
 namespace detail {
@@ -44,13 +55,17 @@ struct Pool {
 };
 
 // Waits for the workers; keeps waiting after a throwing tick, because they use the caller's data.
-inline void wait_for_workers(Pool& pool, const Execution& execution) {
+inline void wait_for_workers(Pool& pool, const Execution& execution, std::int64_t tasks,
+                             double work) {
   using namespace std::chrono_literals;
   std::unique_lock lock(pool.mutex);
   while (!pool.changed.wait_for(lock, 100ms, [&] { return pool.running == 0; })) {
+    const auto finished = std::clamp<std::int64_t>(pool.next - pool.running, 0, tasks);
     lock.unlock();
     try {
-      if (!execution.stop) execution.tick();
+      if (!execution.stop) {
+        execution.tell(work, static_cast<double>(finished) / static_cast<double>(tasks));
+      }
     } catch (...) {
       pool.fail(execution, std::current_exception());
     }
@@ -71,6 +86,7 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
   if (work < serial_work) {
     auto worker = make_worker();
     for (std::int64_t task = 0; task < tasks; ++task) worker(task);
+    execution.finished_work += work;
     return;
   }
   detail::Pool pool;
@@ -106,9 +122,10 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
     pool.running = 1;
     drain();
   }
-  detail::wait_for_workers(pool, execution);
+  detail::wait_for_workers(pool, execution, tasks, work);
   for (auto& worker : workers) worker.join();
   if (pool.error) std::rethrow_exception(pool.error);
+  execution.finished_work += work;
 }
 
 // Cuts [0, size) into ranges of fixed length and runs body(begin, end) on each.

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,6 +19,9 @@
 #include "pairs.hpp"
 
 namespace quickshift {
+
+// With more features the boxes of leaves are so wide that each location better finds its own way.
+inline constexpr int most_features_together = 3;
 
 class Search {
  public:
@@ -37,13 +42,73 @@ class Search {
   template <class Keeper>
   void from_leaf(Index leaf, const double* point, Keeper& keeper) {
     scan(leaf, point, keeper);
+    climb(leaf, point, keeper);
+  }
+
+  // For all locations of a leaf, keepers[i] at points + i * features. Those that found something in
+  // the leaf itself look further together, the others one by one.
+  template <class Keeper>
+  void from_leaf_together(Index leaf, const double* points, std::vector<Keeper>& keepers) {
+    const auto count = static_cast<int>(keepers.size());
+    const auto point = [&](int i) { return points + i * tree_.features; };
+    const bool together = !period_ && tree_.features <= most_features_together;
+    double widest = -1.0;
+    std::fill_n(reaches_, max_stride, -1.0);
+    for (int i = 0; i < count; ++i) {
+      scan(leaf, point(i), keepers[i]);
+      if (!together || !std::isfinite(keepers[i].reach())) continue;
+      reaches_[i] = keepers[i].reach();
+      widest = std::max(widest, reaches_[i]);
+    }
+    if (widest >= 0.0)
+      look_around(leaf, widest, [&](Index other) {
+        unsigned near = kernels_.within_box(tree_.leaf_block(leaf), reaches_,
+                                            tree_.low(tree_.leaves() + other));
+        for (; near != 0; near &= near - 1) {
+          const int i = std::countr_zero(near);
+          if (!keepers[i].wants(tree_.leaves() + other)) continue;
+          scan(other, point(i), keepers[i]);
+          reaches_[i] = keepers[i].reach();
+        }
+      });
+    for (int i = 0; i < count; ++i) {
+      if (reaches_[i] < 0.0) climb(leaf, point(i), keepers[i]);
+    }
+  }
+
+ private:
+  // Runs visit(other) on the other leaves within a square of this leaf's box, nearer relatives
+  // first.
+  template <class Visit>
+  void look_around(Index leaf, double widest, const Visit& visit) {
+    const Index start = tree_.leaves() + leaf;
+    const double* box = tree_.low(start);
+    for (Index ancestor = start; ancestor > 1; ancestor /= 2) {
+      if (holds_box(ancestor, box, widest)) return;
+      around_.assign(1, ancestor ^ 1);
+      while (!around_.empty()) {
+        const Index node = around_.back();
+        around_.pop_back();
+        if (between_boxes(box, tree_.low(node), tree_.features, nullptr).least > widest) continue;
+        if (tree_.is_leaf(node)) {
+          visit(tree_.leaf_of(node));
+        } else {
+          around_.push_back(2 * node + 1);
+          around_.push_back(2 * node);
+        }
+      }
+    }
+  }
+
+  // From a leaf that was scanned already, upwards.
+  template <class Keeper>
+  void climb(Index leaf, const double* point, Keeper& keeper) {
     for (Index node = leaf + tree_.leaves(); node > 1; node /= 2) {
       if (holds_ball(node, point, keeper.reach())) return;
       consider(node ^ 1, point, keeper);
     }
   }
 
- private:
   template <class Keeper>
   void consider(Index node, const double* point, Keeper& keeper) {
     if (!keeper.wants(node)) return;
@@ -84,16 +149,22 @@ class Search {
     keeper.scan(kernels_, tree_, leaf, point, squares_.data());
   }
 
-  // What lies outside a node differs from the point, in some feature, by at least the point's
-  // distance to that face of the node's box.
-  bool holds_ball(Index node, const double* point, double square) const {
-    const double* low = tree_.low(node);
-    const double* high = tree_.high(node);
+  // What lies outside a node differs from a box inside it, in some feature, by at least the box's
+  // distance to that face of the node.
+  bool holds(Index node, const double* low, const double* high, double square) const {
+    const double* node_low = tree_.low(node);
+    const double* node_high = tree_.high(node);
     for (int k = 0; k < tree_.features; ++k) {
-      const double gap = std::min(point[k] - low[k], high[k] - point[k]);
+      const double gap = std::min(low[k] - node_low[k], node_high[k] - high[k]);
       if (!(gap > 0.0 && gap * gap > square)) return false;
     }
     return true;
+  }
+  bool holds_ball(Index node, const double* point, double square) const {
+    return holds(node, point, point, square);
+  }
+  bool holds_box(Index node, const double* box, double square) const {
+    return holds(node, box, box + tree_.features, square);
   }
 
   const Tree& tree_;
@@ -101,23 +172,27 @@ class Search {
   const PairKernels& kernels_;
   std::vector<double> squares_;
   std::vector<std::pair<Index, double>> stack_;
+  std::vector<Index> around_;
+  double reaches_[max_stride];  // by location of the leaf; negative for those that look alone
 };
 
 inline constexpr Index leaves_a_task = 16;
 
-// Runs body(search, leaf, point) on every leaf of the tree; each thread has its own Search over
-// `searched` and room for a point.
+// Runs body(search, leaf, points) on every leaf of the tree, with its locations row by row; each
+// thread has its own Search over `searched`.
 template <class Body>
 void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
                         const Body& body) {
   const Index tasks = (leaves.leaves() + leaves_a_task - 1) / leaves_a_task;
+  const auto room = static_cast<std::size_t>(leaves.features * leaves.stride);
   run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
-    return [&, search = Search(searched),
-            point = std::vector<double>(static_cast<std::size_t>(leaves.features))](
-               Index task) mutable {
+    return [&, search = Search(searched), points = std::vector<double>(room)](Index task) mutable {
       const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
       for (Index leaf = task * leaves_a_task; leaf < end && !execution.stop; ++leaf) {
-        body(search, leaf, point.data());
+        for (int i = 0; i < leaves.count(leaf); ++i) {
+          copy_point(leaves, leaf, i, points.data() + i * leaves.features);
+        }
+        body(search, leaf, points.data());
       }
     };
   });

@@ -1,8 +1,15 @@
 // Vectors of doubles and the loop over two leaves, for the files that are compiled once for each
 // instruction set, with QUICKSHIFT_ISA (a namespace) and QUICKSHIFT_LANES set by the build. Those
 // include no standard templates: the linker could share their instances with code for older
-// machines.
+// machines. The compiler fuses nothing by itself: where a sum is not sensitive to its last bits,
+// `fused` says so, and squares of distances have the same bits in every instruction set.
 #pragma once
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 #include "pairs.hpp"
 
@@ -24,32 +31,94 @@ inline Vec broadcast(double x) { return x - Vec{}; }
 inline Vec where(Bits condition, Vec value) {
   return reinterpret_cast<Vec>(condition & reinterpret_cast<Bits>(value));
 }
-inline Vec positive(Vec x) { return x > 0.0 ? x : Vec{}; }
+// a * b + c, rounded once where the instruction set has that operation.
+inline Vec fused(Vec a, Vec b, Vec c) {
+#if defined(__FMA__)
+  return _mm256_fmadd_pd(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f64(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
+template <bool fuse>
+inline Vec add_product(Vec a, Vec b, Vec c) {
+  if constexpr (fuse) return fused(a, b, c);
+  return c + a * b;
+}
+// The larger one; the second where they cannot be compared.
+inline Vec larger(Vec a, Vec b) {
+#if defined(__AVX__)
+  return _mm256_max_pd(a, b);
+#elif defined(__SSE2__)
+  return _mm_max_pd(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+inline Vec positive(Vec x) { return larger(x, Vec{}); }
 inline Vec root(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);
   return x;
 }
 
+// Four doubles, whatever the lanes, so that what is summed over four queries at a time has the same
+// order on every instruction set.
+struct Four {
+  static constexpr int parts = 4 / lanes;
+  Vec part[parts];
+};
+
+// to[j] += the sum of the four in from[j].
+inline void add_each(const Four* from, int count, double* to) {
+  for (int j = 0; j < count; ++j) {
+    double four[4];
+    for (int i = 0; i < Four::parts; ++i) store(four + i * lanes, from[j].part[i]);
+    to[j] += (four[0] + four[2]) + (four[1] + four[3]);
+  }
+}
+
+// 2^t for -1000 <= t <= 0.5 to a relative 3e-12, and about 2^-1000 below; what is lost beside
+// `exp_of` is below any tolerance it is used for.
+inline Vec rough_power_of_two(Vec t) {
+  constexpr double shift = 0x1.8p52;
+  t = larger(t, broadcast(-1000.0));
+  const Vec shifted = t + shift;
+  const Vec r = t - (shifted - shift);
+  Vec p = broadcast(1.3250805517502249389e-6);  // (2^r - 1) / r at Chebyshev's points
+  p = fused(p, r, 1.5303700711365693939e-5);
+  p = fused(p, r, 1.5403475186530785847e-4);
+  p = fused(p, r, 1.3333478473685415281e-3);
+  p = fused(p, r, 9.6181291352361397357e-3);
+  p = fused(p, r, 5.5504109063258666119e-2);
+  p = fused(p, r, 2.4022650695888502134e-1);
+  p = fused(p, r, 6.9314718055683241353e-1);
+  p = fused(p, r, 1.0);
+  return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
+}
+
 // exp(x) for x <= 0 to about one unit in the last place; 0 below -708.
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
-  const Vec clamped = x > -708.0 ? x : broadcast(-708.0);
-  const Vec shifted = clamped * 1.4426950408889634074 + shift;
+  const Vec clamped = larger(x, broadcast(-708.0));
+  const Vec shifted = fused(clamped, broadcast(1.4426950408889634074), shift);
   const Vec n = shifted - shift;
-  const Vec r = (clamped - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
+  Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
+  r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
   Vec p = broadcast(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = (p * (r * r) + r) + 1.0;
+  p = fused(p, r, 1.0 / 479001600.0);
+  p = fused(p, r, 1.0 / 39916800.0);
+  p = fused(p, r, 1.0 / 3628800.0);
+  p = fused(p, r, 1.0 / 362880.0);
+  p = fused(p, r, 1.0 / 40320.0);
+  p = fused(p, r, 1.0 / 5040.0);
+  p = fused(p, r, 1.0 / 720.0);
+  p = fused(p, r, 1.0 / 120.0);
+  p = fused(p, r, 1.0 / 24.0);
+  p = fused(p, r, 1.0 / 6.0);
+  p = fused(p, r, 0.5);
+  p = fused(p, r * r, r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
@@ -79,52 +148,87 @@ inline Vec nearest_image(Vec delta, double period) {
   return (delta - over) + under;
 }
 
-// Terms provides: its running value before the first feature, how a difference changes it, and the
-// term it ends in. `features` is the template's where it is not 0.
-template <class Terms, int fixed_features, bool periodic, int count>
-inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums) {
+// Terms provides the term of a squared distance, and whether that may be off by its last bits.
+// `features` is the template's where it is not 0. With `both` the samples' sums get the terms too;
+// each of these sums has its own sample's term, beside which the last bits of another are nothing,
+// while a query may have but a single term near the edge of a support.
+template <class Terms, int fixed_features, bool periodic, int stride, int size, bool both>
+inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
+                      double* other_sums) {
+  constexpr int count = size / lanes;
+  constexpr bool fuse = both && Terms::may_fuse;
   const int features = fixed_features ? fixed_features : pair.features;
-  Vec total[count] = {};
+  const int query_stride = stride ? stride : pair.query_stride;
+  const double* queries = pair.queries + first;
+  const auto difference = [&](int j, int k, int v) {
+    const Vec delta = load(queries + k * query_stride + v * lanes) -
+                      broadcast(pair.samples[k * pair.sample_stride + j]);
+    if constexpr (!periodic) return delta;
+    return pair.period[k] < __builtin_inf() ? nearest_image(delta, pair.period[k]) : delta;
+  };
+  Vec total[count];
+  for (int v = 0; v < count; ++v) total[v] = Vec{};
+  Four back[max_stride];
   for (int j = 0; j < pair.sample_count; ++j) {
-    Vec running[count];
-    for (int v = 0; v < count; ++v) running[v] = terms.start();
-    for (int k = 0; k < features; ++k) {
-      const double sample = pair.samples[k * pair.sample_stride + j];
+    Vec square[count];
+    for (int v = 0; v < count; ++v) {
+      const Vec delta = difference(j, 0, v);
+      square[v] = delta * delta;
+    }
+    for (int k = 1; k < features; ++k) {
       for (int v = 0; v < count; ++v) {
-        Vec delta = load(pair.queries + k * pair.query_stride + first + v * lanes) - sample;
-        if constexpr (periodic) {
-          if (pair.period[k] < __builtin_inf()) delta = nearest_image(delta, pair.period[k]);
-        }
-        running[v] = terms.add(running[v], delta);
+        const Vec delta = difference(j, k, v);
+        square[v] = add_product<fuse>(delta, delta, square[v]);
       }
     }
-    for (int v = 0; v < count; ++v) total[v] += pair.weights[j] * terms.finish(running[v]);
+    const Vec weight = broadcast(pair.weights[j]);
+    Four sum = {};
+    for (int v = 0; v < count; ++v) {
+      const Vec term = terms.of_square(square[v]);
+      total[v] = fused(weight, term, total[v]);
+      if constexpr (both) {
+        Vec& to = sum.part[v % Four::parts];
+        to = fused(load(pair.query_weights + first + v * lanes), term, to);
+      }
+    }
+    if constexpr (both) back[j] = sum;
   }
   for (int v = 0; v < count; ++v) {
     double* to = sums + first + v * lanes;
     store(to, load(to) + total[v]);
   }
+  if constexpr (both) add_each(back, pair.sample_count, other_sums);
 }
 
-template <class Terms, int fixed_features, bool periodic>
-void add_blocks(const LeafPair& pair, const Terms& terms, double* sums) {
-  int first = 0;
-  for (; first + 16 <= pair.query_stride; first += 16) {
-    add_block<Terms, fixed_features, periodic, 16 / lanes>(pair, terms, first, sums);
+template <class Terms, int fixed_features, bool periodic, bool both>
+void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
+  if (pair.query_stride == 16) {
+    return add_block<Terms, fixed_features, periodic, 16, 16, both>(pair, terms, 0, sums,
+                                                                    other_sums);
   }
-  for (; first < pair.query_stride; first += 4) {
-    add_block<Terms, fixed_features, periodic, 4 / lanes>(pair, terms, first, sums);
+  if (pair.query_stride == 12) {
+    return add_block<Terms, fixed_features, periodic, 12, 12, both>(pair, terms, 0, sums,
+                                                                    other_sums);
   }
+  for (int first = 0; first < pair.query_stride; first += 4) {
+    add_block<Terms, fixed_features, periodic, 0, 4, both>(pair, terms, first, sums, other_sums);
+  }
+}
+
+template <class Terms, bool both>
+void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
+  if (pair.period) return add_blocks<Terms, 0, true, both>(pair, terms, sums, other_sums);
+  if (pair.features == 1) return add_blocks<Terms, 1, false, both>(pair, terms, sums, other_sums);
+  if (pair.features == 2) return add_blocks<Terms, 2, false, both>(pair, terms, sums, other_sums);
+  if (pair.features == 3) return add_blocks<Terms, 3, false, both>(pair, terms, sums, other_sums);
+  return add_blocks<Terms, 0, false, both>(pair, terms, sums, other_sums);
 }
 
 template <class Terms>
-void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums) {
+void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   const Terms terms{scale};
-  if (pair.period) return add_blocks<Terms, 0, true>(pair, terms, sums);
-  if (pair.features == 1) return add_blocks<Terms, 1, false>(pair, terms, sums);
-  if (pair.features == 2) return add_blocks<Terms, 2, false>(pair, terms, sums);
-  if (pair.features == 3) return add_blocks<Terms, 3, false>(pair, terms, sums);
-  return add_blocks<Terms, 0, false>(pair, terms, sums);
+  if (other_sums) return add_to<Terms, true>(pair, terms, sums, other_sums);
+  add_to<Terms, false>(pair, terms, sums, nullptr);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quickshift import bandwidth, datasets, estimators, kernels, reference, stages
+    from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
+    from quickshift.config import show_config
     from quickshift.estimators import QuickShift
 
 __version__ = "0.1.0.dev0"
@@ -17,14 +18,16 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "QuickShift",
     "bandwidth",
+    "config",
     "datasets",
     "estimators",
     "kernels",
     "reference",
+    "show_config",
     "stages",
 ]
 
-_HOMES = {"QuickShift": "quickshift.estimators"}
+_HOMES = {"QuickShift": "quickshift.estimators", "show_config": "quickshift.config"}
 
 
 def __getattr__(name: str) -> Any:

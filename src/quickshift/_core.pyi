@@ -2,6 +2,7 @@
 The native core of quickshift. Arguments are checked in Python; see quickshift.stages.
 """
 
+from collections.abc import Callable
 import enum
 from typing import Annotated
 
@@ -25,6 +26,7 @@ class Tree:
         ]
         | None = None,
         threads: int = 1,
+        report: Callable | None = None,
     ) -> None: ...
     def __getstate__(self) -> tuple: ...
     def __setstate__(self, arg: tuple, /) -> None: ...
@@ -74,6 +76,33 @@ class Tree:
     ) -> Tree:
         """A tree over queries to these samples."""
 
+class InstructionSet(enum.Enum):
+    """What vector code can be compiled for."""
+
+    generic = 0
+
+    neon = 1
+
+    v2 = 2
+
+    v3 = 3
+
+def instruction_set() -> InstructionSet:
+    """The instruction set in use."""
+
+def has_instruction_set(instruction_set: InstructionSet) -> bool:
+    """
+    Whether the machine has an instruction set, and vector code was compiled for it.
+    """
+
+def set_instruction_set(instruction_set: InstructionSet) -> None:
+    """
+    Use another one that the machine has; for tests, while nothing else runs.
+    """
+
+def compiler() -> str:
+    """Name and version of the compiler."""
+
 class Way(enum.Enum):
     """How sums are computed; for tests, which force each."""
 
@@ -92,6 +121,7 @@ def kernel_sums(
     rtol: float,
     way: Way = Way.automatic,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """Unnormalised kernel sums at the samples, each including itself."""
 
@@ -104,6 +134,7 @@ def kernel_sums_at(
     leave_out: bool = False,
     way: Way = Way.automatic,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
@@ -113,7 +144,7 @@ def kernel_sums_at(
     """
 
 def nearest_distances(
-    tree: Tree, threads: int = 1
+    tree: Tree, threads: int = 1, report: Callable | None = None
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """
     Distance of every location to the nearest other one, in the order of `locations`.
@@ -127,6 +158,7 @@ def nearest_higher(
     bits: int,
     strict: bool,
     threads: int = 1,
+    report: Callable | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],

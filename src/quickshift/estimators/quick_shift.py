@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from quickshift import stages
 from quickshift.bandwidth import RULES
 from quickshift.estimators.base import all_or_nothing, checked_period, validated
+from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.stages.checks import check_choice, check_count, check_tau
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["QuickShift"]
 
 
-class QuickShift(ClusterMixin, BaseEstimator):
+class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Clusters by moving every sample to its nearest sample of higher density.
 
     The moves form a forest whose trees are the clusters and whose roots are the modes of the
@@ -127,6 +128,7 @@ class QuickShift(ClusterMixin, BaseEstimator):
         self.rtol = rtol
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(
         self,
         X: ArrayLike,
@@ -134,6 +136,9 @@ class QuickShift(ClusterMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Find the density, the parents, the modes and the clusters.
+
+        Callbacks of scikit-learn (1.9 or newer; see ``set_callbacks``) are told of every stage and
+        of every twentieth of one.
 
         Parameters
         ----------
@@ -151,25 +156,32 @@ class QuickShift(ClusterMixin, BaseEstimator):
         QuickShift
             The fitted estimator.
         """
+        report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
             self._check_cut(points.shape[0])
+            if report:
+                report.begin(points, sample_weight)
             samples = stages.prepare(
                 points,
                 sample_weight=sample_weight,
                 period=checked_period(self.metric, self.period, points.shape[1]),
                 n_jobs=self.n_jobs,
+                progress=report,
             )
-            self._estimate = self._fit_density(samples)
-            sums = self._estimate.sums()
+            self._estimate = self._fit_density(samples, report)
+            sums = self._estimate.sums(report)
             self._graph = stages.climb(
                 samples,
                 sums,
                 ties=self.ties,
                 n_jobs=self.n_jobs,
                 significant_bits=self._estimate.significant_bits,
+                progress=report,
             )
-            self._store(points, sums, self._cut())
+            self._store(points, sums, self._cut(report))
+            if report:
+                report.end(points, sample_weight)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -294,7 +306,12 @@ class QuickShift(ClusterMixin, BaseEstimator):
                 f"cut. Leave tau at 'auto' to get a number of clusters, or drop n_clusters."
             )
 
-    def _fit_density(self, samples: stages.Samples) -> stages.Estimate:
+    def _count_stages(self) -> int:
+        """Prepare, estimate_density, climb, cut, and the rules that are needed."""
+        rules = [self.bandwidth, self.tau if self.n_clusters is None else None]
+        return 4 + sum(isinstance(rule, str) for rule in rules)
+
+    def _fit_density(self, samples: stages.Samples, progress: FitReport | None) -> stages.Estimate:
         settings: dict[str, Any] = {
             "kernel": self.kernel,
             "rtol": self.rtol,
@@ -303,21 +320,22 @@ class QuickShift(ClusterMixin, BaseEstimator):
         bandwidth = self.bandwidth
         if isinstance(bandwidth, str):
             check_choice(bandwidth, "bandwidth", RULES, "a positive number or ")
-            bandwidth = stages.choose_bandwidth(samples, bandwidth, **settings)
+            bandwidth = stages.choose_bandwidth(samples, bandwidth, **settings, progress=progress)
         return stages.fit_estimate(samples, bandwidth, **settings)
 
-    def _cut(self) -> stages.Forest:
+    def _cut(self, progress: FitReport | None) -> stages.Forest:
+        settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
         if self.n_clusters is not None:
-            return stages.cut_into(self._graph, self.n_clusters, n_jobs=self.n_jobs)
+            return stages.cut_into(self._graph, self.n_clusters, **settings)
         tau = self.tau
         if isinstance(tau, str):
             tau = stages.choose_tau(
                 self._graph.samples,
                 self._estimate.bandwidth,
                 kernel=self.kernel,
-                n_jobs=self.n_jobs,
+                **settings,
             )
-        return stages.cut(self._graph, tau, n_jobs=self.n_jobs)
+        return stages.cut(self._graph, tau, **settings)
 
     def _store(
         self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest

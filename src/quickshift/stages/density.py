@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.kernels import Kernel, get_kernel
+from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.checks import (
     check_bandwidth,
     check_n_features,
@@ -67,15 +68,17 @@ class Estimate:
             return SIGNIFICANT_BITS
         return max(1, min(SIGNIFICANT_BITS, math.floor(-math.log2(4 * self.rtol))))
 
-    def sums(self) -> Floats:
+    def sums(self, progress: Progress | None = None) -> Floats:
         """Sum profiles at the samples, each including itself; NaN at rows of weight zero."""
-        return _core.kernel_sums(
-            self.samples.tree,
-            self.kernel.code,
-            self.bandwidth,
-            self.rtol,
-            threads=resolve_threads(self.n_jobs),
-        )
+        with reporting(progress, "estimate_density") as report:
+            return _core.kernel_sums(
+                self.samples.tree,
+                self.kernel.code,
+                self.bandwidth,
+                self.rtol,
+                threads=resolve_threads(self.n_jobs),
+                report=report,
+            )
 
     def sums_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
         """Sum profiles at other points: values, and logarithms of their scales."""
@@ -83,9 +86,9 @@ class Estimate:
         check_n_features(points, self.samples.n_features, "queries")
         return self._sums_at(self.samples.tree.query_tree(points, resolve_threads(self.n_jobs)))
 
-    def sums_left_out(self) -> tuple[Floats, Floats]:
+    def sums_left_out(self, report: Report | None = None) -> tuple[Floats, Floats]:
         """Sum profiles at the samples, leaving out each one's own location; as `sums_at`."""
-        return self._sums_at(self.samples.tree, leave_out=True)
+        return self._sums_at(self.samples.tree, leave_out=True, report=report)
 
     def log_density_at(self, queries: ArrayLike) -> Floats:
         """Log density at other points."""
@@ -137,7 +140,9 @@ class Estimate:
             result: Floats = np.log(sums) + (log_scales + self.log_constant)
         return result
 
-    def _sums_at(self, queries: _core.Tree, leave_out: bool = False) -> tuple[Floats, Floats]:
+    def _sums_at(
+        self, queries: _core.Tree, leave_out: bool = False, report: Report | None = None
+    ) -> tuple[Floats, Floats]:
         return _core.kernel_sums_at(
             queries,
             self.samples.tree,
@@ -146,6 +151,7 @@ class Estimate:
             self.rtol,
             leave_out,
             threads=resolve_threads(self.n_jobs),
+            report=report,
         )
 
 
@@ -187,6 +193,7 @@ def estimate_density(
     period: ArrayLike | None = None,
     rtol: float = 1e-9,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Floats:
     """Estimate the density at every sample.
 
@@ -207,6 +214,9 @@ def estimate_density(
         pair. Other kernels are exact.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -219,9 +229,11 @@ def estimate_density(
     >>> estimate_density([[0.0], [0.5], [9.0]], 1.0, kernel="uniform")
     array([0.333..., 0.333..., 0.166...])
     """
-    samples = prepare(X, sample_weight=sample_weight, period=period, n_jobs=n_jobs)
+    samples = prepare(
+        X, sample_weight=sample_weight, period=period, n_jobs=n_jobs, progress=progress
+    )
     estimate = fit_estimate(samples, bandwidth, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-    density = estimate.density(estimate.sums())
+    density = estimate.density(estimate.sums(progress))
     absent = np.isnan(density)
     if absent.any() and not isinstance(X, Samples):
         density[absent] = estimate.density_at(check_points(X)[absent])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_count, check_tau
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.threads import resolve_threads
@@ -33,7 +34,13 @@ class Forest:
     tau: float
 
 
-def cut(graph: ParentGraph, tau: float, *, n_jobs: int | None = None) -> Forest:
+def cut(
+    graph: ParentGraph,
+    tau: float,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Forest:
     """Keep the edges no longer than tau.
 
     Parameters
@@ -44,6 +51,9 @@ def cut(graph: ParentGraph, tau: float, *, n_jobs: int | None = None) -> Forest:
         Longest edge kept; infinity keeps all.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -55,10 +65,17 @@ def cut(graph: ParentGraph, tau: float, *, n_jobs: int | None = None) -> Forest:
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    return _forest(graph, graph.distance, check_tau(tau), n_jobs)
+    with reporting(progress, "cut"):
+        return _forest(graph, graph.distance, check_tau(tau), n_jobs)
 
 
-def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) -> Forest:
+def cut_into(
+    graph: ParentGraph,
+    n_clusters: int,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Forest:
     """Remove the longest edges until there are ``n_clusters`` trees.
 
     Between edges of the same length the one below the higher sample goes first, so that the number
@@ -72,6 +89,9 @@ def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) 
         Number of trees wanted.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -103,7 +123,8 @@ def cut_into(graph: ParentGraph, n_clusters: int, *, n_jobs: int | None = None) 
     distance[equal[: wanted - longer.size]] = np.inf
     kept = distance[present]
     tau = float(np.max(kept, where=np.isfinite(kept), initial=0.0))
-    return _forest(graph, distance, tau, n_jobs)
+    with reporting(progress, "cut_into"):
+        return _forest(graph, distance, tau, n_jobs)
 
 
 def _forest(

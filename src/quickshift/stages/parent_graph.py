@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import (
     check_choice,
     check_count,
@@ -64,6 +65,7 @@ def climb(
     period: ArrayLike | None = None,
     n_jobs: int | None = None,
     significant_bits: int = SIGNIFICANT_BITS,
+    progress: Progress | None = None,
 ) -> ParentGraph:
     """Find every sample's parent, the nearest sample that is higher, however far it is.
 
@@ -84,6 +86,9 @@ def climb(
     significant_bits : int
         Densities are compared after rounding to this many bits, because the last bits of a sum
         depend on the order of summation. Densities that are only known to a tolerance want fewer.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -99,11 +104,12 @@ def climb(
     """
     strict = check_choice(ties, "ties", TIES) == "strict"
     bits = check_count(significant_bits, "significant_bits", 53, "the bits of a double")
-    samples = prepare(X, period=period, n_jobs=n_jobs)
+    samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
     heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
-    parent, distance = _core.nearest_higher(
-        samples.tree, heights, bits, strict, resolve_threads(n_jobs)
-    )
+    with reporting(progress, "climb") as report:
+        parent, distance = _core.nearest_higher(
+            samples.tree, heights, bits, strict, resolve_threads(n_jobs), report
+        )
     # The core's integers are C's long long: the same numbers, but NumPy would name them apart.
     return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, bits)
 

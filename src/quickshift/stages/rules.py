@@ -1,6 +1,7 @@
 """Rules that choose the bandwidth and tau from the data."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.kernels import get_kernel
+from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.checks import check_choice
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.samples import Samples
@@ -30,6 +32,7 @@ def choose_bandwidth(
     kernel: str = "gaussian",
     rtol: float = 1e-9,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> float:
     """Choose the bandwidth by a rule.
 
@@ -47,6 +50,9 @@ def choose_bandwidth(
         Relative error of the densities that "cv" compares.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -72,9 +78,10 @@ def choose_bandwidth(
         kernel=chosen,
     )
     h = min(h, period_limit(chosen, samples.period))
-    if rule == "cv" and scale > 0:
-        start = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-        h = min(_most_likely(start), period_limit(chosen, samples.period))
+    with reporting(progress, "choose_bandwidth") as report:
+        if rule == "cv" and scale > 0:
+            start = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
+            h = min(_most_likely(start, report), period_limit(chosen, samples.period))
     return h
 
 
@@ -82,10 +89,11 @@ def choose_bandwidth(
 # likelihood rewards repeated values or says that the data have no structure at all.
 _SEARCH = (1 / 32, 4.0)
 _GRID = 33
+_EVALUATIONS = 48  # on the grid and in the golden sections, about
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def _most_likely(start: Estimate) -> float:
+def _most_likely(start: Estimate, report: Report | None) -> float:
     """Maximise the leave-one-out likelihood over factors of a bandwidth.
 
     A grid finds the hill, because there may be several, and golden sections its top.
@@ -94,12 +102,13 @@ def _most_likely(start: Estimate) -> float:
     if least >= most:
         return start.bandwidth * most  # some location is alone even in the widest support
     grid = np.linspace(math.log(least), math.log(most), _GRID)
-    losses = [_loss(start, x) for x in grid]
+    loss = _loss_of(start, report)
+    losses = [loss(float(x)) for x in grid]
     best = int(np.argmin(losses))
-    refined, loss = _golden_section(
-        start, float(grid[max(best - 1, 0)]), float(grid[min(best + 1, _GRID - 1)])
+    refined, least_loss = _golden_section(
+        loss, float(grid[max(best - 1, 0)]), float(grid[min(best + 1, _GRID - 1)])
     )
-    return start.bandwidth * math.exp(refined if loss < losses[best] else grid[best])
+    return start.bandwidth * math.exp(refined if least_loss < losses[best] else grid[best])
 
 
 def _searched_factors(start: Estimate) -> tuple[float, float]:
@@ -112,35 +121,55 @@ def _searched_factors(start: Estimate) -> tuple[float, float]:
     return least * (1 + 1e-9), most
 
 
-def _golden_section(start: Estimate, low: float, high: float) -> tuple[float, float]:
+def _golden_section(loss: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Minimise the loss between two log factors to a relative width of a thousandth."""
     inner = [high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)]
-    losses = [_loss(start, x) for x in inner]
+    losses = [loss(x) for x in inner]
     while high - low > 1e-3:
         if losses[0] <= losses[1]:
             high, inner[1], losses[1] = inner[1], inner[0], losses[0]
             inner[0] = high - _GOLDEN * (high - low)
-            losses[0] = _loss(start, inner[0])
+            losses[0] = loss(inner[0])
         else:
             low, inner[0], losses[0] = inner[0], inner[1], losses[1]
             inner[1] = low + _GOLDEN * (high - low)
-            losses[1] = _loss(start, inner[1])
+            losses[1] = loss(inner[1])
     best = int(losses[1] < losses[0])
     return inner[best], losses[best]
 
 
-def _loss(start: Estimate, log_factor: float) -> float:
-    """Minus the mean log density of each location from the others, but for a constant."""
-    h = start.bandwidth * math.exp(log_factor)
-    values, log_scales = replace(start, bandwidth=h).sums_left_out()
+def _loss_of(start: Estimate, report: Report | None) -> Callable[[float], float]:
+    """Minus the mean log density of each location from the others, but for a constant.
+
+    It is a function of the logarithm of the factor, and reports each of its evaluations.
+    """
     rows, weights = start.samples.tree.first_rows()
-    with np.errstate(divide="ignore"):
-        log_sums = np.log(values[rows]) + log_scales[rows]
-    return start.samples.n_features * log_factor - float(np.average(log_sums, weights=weights))
+    evaluated = 0
+
+    def tell(done: float) -> None:
+        if report is not None:
+            report(min((evaluated + done) / _EVALUATIONS, 1.0))
+
+    def loss(log_factor: float) -> float:
+        nonlocal evaluated
+        h = start.bandwidth * math.exp(log_factor)
+        values, log_scales = replace(start, bandwidth=h).sums_left_out(tell)
+        tell(1.0)
+        evaluated += 1
+        with np.errstate(divide="ignore"):
+            log_sums = np.log(values[rows]) + log_scales[rows]
+        return start.samples.n_features * log_factor - float(np.average(log_sums, weights=weights))
+
+    return loss
 
 
 def choose_tau(
-    samples: Samples, bandwidth: float, *, kernel: str = "gaussian", n_jobs: int | None = None
+    samples: Samples,
+    bandwidth: float,
+    *,
+    kernel: str = "gaussian",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> float:
     """Choose tau: 1.5 Gaussian bandwidths, but enough for nearly every point to reach a neighbour.
 
@@ -154,6 +183,9 @@ def choose_tau(
         Name of the kernel.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -168,6 +200,7 @@ def choose_tau(
     3.0
     """
     h_gaussian = gaussian_equivalent(bandwidth, get_kernel(kernel), samples.n_features)
-    nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs))
+    with reporting(progress, "choose_tau") as report:
+        nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
     _, weights = samples.tree.locations()
     return tau_rule(h_gaussian, nearest, weights)

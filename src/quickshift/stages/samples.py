@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_period, check_points, check_weights
 from quickshift.threads import resolve_threads
 
@@ -49,6 +50,7 @@ def prepare(
     sample_weight: ArrayLike | None = None,
     period: ArrayLike | None = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Samples:
     """Check points and build their tree.
 
@@ -62,6 +64,9 @@ def prepare(
         Length of each feature's period, ``numpy.inf`` for an open one.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -82,5 +87,6 @@ def prepare(
     points = check_points(X)
     weights = check_weights(sample_weight, points.shape[0])
     lengths = check_period(period, points.shape[1])
-    tree = _core.Tree(points, weights, lengths, resolve_threads(n_jobs))
+    with reporting(progress, "prepare") as report:
+        tree = _core.Tree(points, weights, lengths, resolve_threads(n_jobs), report)
     return Samples(tree, lengths)

@@ -1,0 +1,225 @@
+"""Every instruction set that the machine has gives the same answer, and runs where it says."""
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cases
+from quickshift import _core, stages
+from quickshift.kernels import get_kernel
+
+ROOT = Path(__file__).parents[1]
+VARIABLE = "QUICKSHIFT_INSTRUCTION_SET"
+SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
+OTHERS = SETS[:-1]
+
+several = pytest.mark.skipif(not OTHERS, reason="this machine has one instruction set")
+
+
+@pytest.fixture
+def use():
+    """Give a function that chooses the instruction set, until the test is over."""
+    before = _core.instruction_set()
+    yield _core.set_instruction_set
+    _core.set_instruction_set(before)
+
+
+def run(code, instruction_set=None):
+    """Run code in a process of its own."""
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    if instruction_set is not None:
+        environment[VARIABLE] = instruction_set
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+
+
+def units_apart(a, b):
+    """How many units in the last place two arrays differ, at most."""
+    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    return np.max(np.abs(a - b) / np.spacing(np.maximum(a, b)), initial=0.0)
+
+
+def all_cases(kind, d):
+    return itertools.chain(cases.variations(kind, d), cases.sizes_of(kind, d))
+
+
+# The same answer
+
+
+@several
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_densities_agree_within_four_units_in_the_last_place(use, kind, kernel):
+    code = get_kernel(kernel).code
+    for d in cases.DIMENSIONS:
+        for case in all_cases(kind, d):
+            tree = stages.prepare(case.X, **case.given).tree
+            for way in ways_of(kernel):
+                sums = []
+                for each in SETS:
+                    use(each)
+                    sums.append(_core.kernel_sums(tree, code, case.bandwidth(kernel), 1e-9, way))
+                for other in sums[:-1]:
+                    assert units_apart(other, sums[-1]) <= 4, (case.name, way)
+
+
+def ways_of(kernel):
+    moments = kernel in {"uniform", "epanechnikov"}
+    return [_core.Way.direct, *([_core.Way.moments] if moments else [])]
+
+
+@several
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_distances_have_the_same_bits_and_parents_are_the_same(use, kind):
+    for d in cases.DIMENSIONS:
+        for case in all_cases(kind, d):
+            height = np.random.default_rng(case.n).integers(0, 9, case.n).astype(float)
+            results = []
+            for each in SETS:
+                use(each)
+                samples = stages.prepare(case.X, **case.given)
+                graph = stages.climb(samples, height)
+                nearest = _core.nearest_distances(samples.tree)
+                results.append((graph.parent, graph.distance, nearest))
+            for other in results[:-1]:
+                for a, b in zip(other, results[-1], strict=True):
+                    np.testing.assert_array_equal(a, b, err_msg=case.name)
+
+
+@several
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_clusterings_are_the_same(use, kind, kernel):
+    for d in cases.DIMENSIONS:
+        for case in all_cases(kind, d):
+            samples = stages.prepare(case.X, **case.given)
+            estimate = stages.fit_estimate(samples, case.bandwidth(kernel), kernel=kernel)
+            graphs = []
+            for each in SETS:
+                use(each)
+                bits = estimate.significant_bits
+                graphs.append(stages.climb(samples, estimate.sums(), significant_bits=bits))
+            for other in graphs[:-1]:
+                np.testing.assert_array_equal(other.parent, graphs[-1].parent, case.name)
+
+
+@several
+@pytest.mark.parametrize("instruction_set", OTHERS, ids=lambda each: each.name)
+def test_correctness_tests_pass_on_every_instruction_set(instruction_set):
+    files = [ROOT / "tests" / f"test_{name}.py" for name in ("minimal", "density", "parent_graph")]
+    chosen = ["-k", "reference or minimal", *files]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, VARIABLE: instruction_set.name},
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+# Which one is used
+
+
+@pytest.mark.parametrize("wanted", [None, "", *(each.name for each in SETS)])
+def test_environment_chooses_and_the_fastest_is_the_default(wanted):
+    done = run("from quickshift import _core; print(_core.instruction_set().name)", wanted)
+    assert done.stdout.strip() == (wanted or SETS[-1].name), done.stderr
+
+
+@pytest.mark.parametrize("wanted", ["v9", "V3", "avx512", "generic" if OTHERS else "v3"])
+def test_unknown_instruction_set_is_an_import_error_that_lists_those_there_are(wanted):
+    done = run("import quickshift; quickshift.stages", wanted)
+    names = ", ".join(f"'{each.name}'" for each in SETS)
+    assert done.returncode == 1
+    assert done.stderr.rstrip().splitlines()[-1] == (
+        f"ImportError: the environment variable {VARIABLE} is '{wanted}', expected one that this "
+        f"machine has: {names}. Set it to one of these, or unset it for the fastest."
+    )
+
+
+def test_wrong_instruction_set_does_not_hinder_the_import_of_the_package():
+    assert run("import quickshift; quickshift.reference; quickshift.kernels", "v9").returncode == 0
+
+
+def test_set_that_the_machine_lacks_is_refused_and_changes_nothing():
+    absent = [each for each in _core.InstructionSet if each not in SETS]
+    before = _core.instruction_set()
+    for each in absent:
+        with pytest.raises(ValueError, match=f"no instruction set '{each.name}', expected one of"):
+            _core.set_instruction_set(each)
+    assert _core.instruction_set() == before
+
+
+# Which instructions there are
+
+# A letter v before a vector operation is AVX or later; the others came with v3's neighbours.
+BEYOND_V2 = re.compile(
+    r"v[a-z0-9]+|andn|bextr|bls(i|msk|r)|tzcnt|lzcnt|bzhi|mulx|pdep|pext|rorx|s[ah][lr]x|movbe"
+)
+BEYOND_BASELINE = re.compile(
+    r"p(abs|hadd|hsub|maddubs|mulhrs|shuf|sign)[bwd]*|palignr|l?ddqu|mov[sd]*ddup|h(add|sub)p[sd]"
+    r"|addsubp[sd]|blendv?p[sd]|pblend(w|vb)|dpp[sd]|extractps|insertps|movntdqa|mpsadbw|packusdw"
+    r"|pcmpeqq|pcmpgtq|pextr[bdq]|pinsr[bdq]|p(max|min)(sb|sd|ud|uw)|pmov[sz]x\w+|pmul(dq|ld)"
+    r"|ptest|round[ps][sd]|pcmp[ei]str[im]|crc32[bwlq]?|popcnt[wlq]?|phminposuw"
+)
+NOT_VECTORS = {"verr", "verw", "vmcall"}
+
+
+def compiled_files():
+    """Give what the latest build made of our sources; the module itself has lost its symbols."""
+    libraries = (ROOT / "build").glob("*/libquickshift_core.a")
+    library = max(libraries, key=lambda path: path.stat().st_mtime, default=None)
+    if library is None:
+        pytest.skip("not built here")
+    return [library, library.parent / "CMakeFiles/_core.dir/cpp/bindings.cpp.o"]
+
+
+def instructions_by_function(objdump, file):
+    """Pairs of a function and one of its instructions."""
+    listing = subprocess.run(
+        [objdump, "--disassemble", "--demangle", "--no-show-raw-insn", file],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    function = ""
+    for line in listing.splitlines():
+        if match := re.match(r"[0-9a-f]+ <(.*)>:$", line):
+            function = match[1]
+        elif match := re.match(r"\s*[0-9a-f]+:\s+([a-z]\w*)", line):
+            yield function, match[1]
+
+
+@pytest.mark.skipif(_core.InstructionSet.v2 not in SETS, reason="no x86-64")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
+def test_instructions_stay_in_the_namespace_of_their_set():
+    seen = {"v2": 0, "v3": 0}
+    strays = set()
+    listed = (instructions_by_function(shutil.which("objdump"), file) for file in compiled_files())
+    for function, instruction in itertools.chain.from_iterable(listed):
+        home = next((name for name in seen if f"quickshift::{name}::" in function), None)
+        beyond_v2 = BEYOND_V2.fullmatch(instruction) and instruction not in NOT_VECTORS
+        beyond_baseline = beyond_v2 or BEYOND_BASELINE.fullmatch(instruction)
+        if (home is None and beyond_baseline) or (home == "v2" and beyond_v2):
+            strays.add((function, instruction))
+        elif beyond_baseline:
+            seen[home] += 1
+    assert strays == set()
+    assert all(seen.values())

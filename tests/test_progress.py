@@ -1,0 +1,217 @@
+"""Stages tell how far they are, in the caller's thread, and stop where that raises."""
+
+import threading
+from itertools import groupby, pairwise
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift, stages
+
+X = np.random.default_rng(0).normal(size=(3000, 2))
+LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # seconds with rtol=0
+
+
+class Heard(list):
+    """A ``progress`` that keeps what it is told, and by which thread."""
+
+    def __init__(self):
+        super().__init__()
+        self.threads = set()
+
+    def __call__(self, stage, done):
+        self.append((stage, done))
+        self.threads.add(threading.get_ident())
+
+    @property
+    def stages(self):
+        return [stage for stage, _ in groupby(self, key=lambda told: told[0])]
+
+    def parts(self, stage):
+        return [done for name, done in self if name == stage]
+
+
+class EnoughError(Exception):
+    pass
+
+
+def stop_at(stage, after=0.0):
+    def progress(name, done):
+        if name == stage and done > after:
+            raise EnoughError
+
+    return progress
+
+
+def every_stage(progress):
+    samples = stages.prepare(X, progress=progress)
+    h = stages.choose_bandwidth(samples, "cv", progress=progress)
+    density = stages.estimate_density(samples, h, progress=progress)
+    graph = stages.climb(samples, density, progress=progress)
+    tau = stages.choose_tau(samples, h, progress=progress)
+    return (
+        h,
+        density,
+        graph.parent,
+        tau,
+        stages.cut(graph, tau, progress=progress).labels,
+        stages.cut_into(graph, 5, progress=progress).labels,
+    )
+
+
+def test_every_stage_rises_and_ends_with_one():
+    heard = Heard()
+    every_stage(heard)
+    assert heard.stages == [
+        "prepare",
+        "choose_bandwidth",
+        "estimate_density",
+        "climb",
+        "choose_tau",
+        "cut",
+        "cut_into",
+    ]
+    for stage in heard.stages:
+        parts = heard.parts(stage)
+        assert parts[-1] == 1.0
+        assert all(0.0 <= part <= 1.0 for part in parts)
+        assert all(a <= b for a, b in pairwise(parts))
+
+
+def test_long_stage_tells_several_times_in_the_calling_thread():
+    heard = Heard()
+    stages.estimate_density(LARGE, 1.0, rtol=0.0, progress=heard)
+    parts = heard.parts("estimate_density")
+    assert len(parts) >= 4
+    assert all(a <= b for a, b in pairwise(parts))
+    assert min(parts) < 0.5
+    assert heard.threads == {threading.get_ident()}
+
+
+def test_cross_validation_moves_with_every_evaluation():
+    heard = Heard()
+    stages.choose_bandwidth(stages.prepare(X), "cv", progress=heard)
+    parts = heard.parts("choose_bandwidth")
+    assert len(parts) > 30
+    assert all(b - a < 0.1 for a, b in pairwise(parts))
+
+
+def test_results_are_the_same_with_and_without():
+    for a, b in zip(every_stage(Heard()), every_stage(None), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_nothing_is_printed(capfd):
+    every_stage(None)
+    QuickShift().fit(X)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_exception_stops_the_stage_before_its_end(n_jobs):
+    told = Heard()
+
+    def progress(stage, done):
+        told(stage, done)
+        stop_at("estimate_density")(stage, done)
+
+    with pytest.raises(EnoughError):
+        stages.estimate_density(LARGE, 1.0, rtol=0.0, n_jobs=n_jobs, progress=progress)
+    assert len(told.parts("estimate_density")) == 1
+    assert told.parts("estimate_density")[0] < 1.0
+
+
+@pytest.mark.parametrize("stage", ["prepare", "choose_bandwidth", "estimate_density", "climb"])
+def test_exception_at_the_end_of_a_stage_propagates(stage):
+    with pytest.raises(EnoughError):
+        every_stage(stop_at(stage))
+
+
+@pytest.mark.parametrize("progress", [True, "yes", 3])
+def test_what_cannot_be_called_is_refused(progress):
+    with pytest.raises(TypeError, match=r"progress is .*, expected a callable .* Use None"):
+        stages.prepare(X, progress=progress)
+
+
+# scikit-learn's callbacks
+
+
+class Recorder:
+    """A callback in scikit-learn's protocol that keeps the events, and may raise at a task."""
+
+    def __init__(self, fails_at=None):
+        self.events = []
+        self.fails_at = fails_at
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context.task_name))
+
+    def teardown(self, estimator, context):
+        self.events.append(("teardown", context.task_name))
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, metadata=None):
+        self.events.append(("begin", context.task_name))
+        if context.task_name == "fit":
+            self.given = X, metadata
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.events.append(("end", context.task_name))
+        if context.task_name == self.fails_at:
+            raise EnoughError
+        if context.task_name == "fit":
+            self.fitted = fitted_estimator
+
+    def ended(self):
+        return [name for event, name in self.events if event == "end" and name != "part"]
+
+
+@pytest.fixture
+def sklearn_callbacks():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+
+
+SETTINGS = [
+    ({}, ["prepare", "choose_bandwidth", "estimate_density", "climb", "choose_tau", "cut"]),
+    ({"bandwidth": 0.5, "tau": 1.0}, ["prepare", "estimate_density", "climb", "cut"]),
+    ({"n_clusters": 3}, ["prepare", "choose_bandwidth", "estimate_density", "climb", "cut_into"]),
+]
+
+
+@pytest.mark.usefixtures("sklearn_callbacks")
+@pytest.mark.parametrize(("settings", "names"), SETTINGS)
+def test_callbacks_hear_of_every_stage(settings, names):
+    recorder = Recorder()
+    model = QuickShift(**settings).set_callbacks(recorder).fit(X)
+    assert recorder.ended() == [*names, "fit"]
+    assert recorder.events[:2] == [("setup", "fit"), ("begin", "fit")]
+    assert recorder.events[-2:] == [("end", "fit"), ("teardown", "fit")]
+    assert recorder.events.count(("end", "part")) == 20 * len(names)
+    np.testing.assert_array_equal(recorder.fitted.labels_, model.labels_)
+    np.testing.assert_array_equal(recorder.given[0], X)
+
+
+@pytest.mark.usefixtures("sklearn_callbacks")
+def test_callbacks_change_no_result_and_leave_nothing_behind():
+    plain = QuickShift().fit(X)
+    told = QuickShift().set_callbacks(Recorder()).fit(X)
+    np.testing.assert_array_equal(told.labels_, plain.labels_)
+    np.testing.assert_array_equal(told.density_, plain.density_)
+    assert set(vars(told)) - set(vars(plain)) == {"_skl_callbacks"}
+
+
+@pytest.mark.usefixtures("sklearn_callbacks")
+@pytest.mark.parametrize("stage", ["part", "prepare", "climb", "cut", "fit"])
+def test_exception_in_a_callback_leaves_the_estimator_as_it_was(stage):
+    recorder = Recorder()
+    model = QuickShift(bandwidth=0.5, tau=1.0).fit(X[:100]).set_callbacks(recorder)
+    before = dict(vars(model))
+    recorder.fails_at = stage
+    with pytest.raises(EnoughError):
+        model.fit(X)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+    assert recorder.events[-1] == ("teardown", "fit")
+
+
+def test_fit_does_without_callbacks():
+    assert QuickShift(bandwidth=0.5, tau=1.0).fit(X).n_clusters_ >= 1
