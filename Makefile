@@ -6,7 +6,7 @@ PYTHON ?= python3
 PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
 ARGS ?=
 
-VENVS := .venv .venv-bench .venv-lowest
+VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
 BIN := .venv/bin
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 # What an installation depends on: Python files are used where they stand, but it knows their names.
@@ -54,8 +54,10 @@ format: .venv/.group-check  ## rewrite Python and C++ in the project's format
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(CPP)
 
-bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (scikit-matter pins an older scikit-learn)
+bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (ARGS="--only tree"), write docs/benchmarks.md
+	-$(MAKE) .venv-bench-numpy1/.group-bench-numpy1
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+	.venv-bench/bin/python benchmarks/page.py
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery
@@ -72,7 +74,7 @@ wheel: .venv/.group-wheel  ## sdist, wheel from it, manylinux repair, smoke test
 	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv .venv-bench .venv-lowest .venv-smoke build dist wheelhouse demo.png
+	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 
@@ -96,7 +98,7 @@ $(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
 	$$*/bin/python $$(PIP_INSTALL) $$(CONSTRAIN) --group $(1)
 	@touch $$@
 endef
-$(foreach group,test check demo bench docs wheel,$(eval $(call group_rule,$(group))))
+$(foreach group,test check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
 
 build/modules.txt: FORCE
 	@mkdir -p build

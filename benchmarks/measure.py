@@ -1,4 +1,4 @@
-"""Timing that can be trusted on a noisy machine: rounds in turn, ratios, medians and quartiles.
+"""Numbers that can be trusted on a noisy machine: rounds in turn, ratios, medians and quartiles.
 
 Nothing here knows what is measured. A time alone says more about the machine than about the code,
 so whatever is compared runs in turn, round by round, and the ratio is taken within each round.
@@ -6,7 +6,6 @@ so whatever is compared runs in turn, round by round, and the ratio is taken wit
 
 from __future__ import annotations
 
-import gc
 import math
 import statistics
 import subprocess
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-Job = Callable[[], object]
+Timer = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,26 @@ class Spread:
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.3g}"
         return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a number should keep to, and better still if it can."""
+
+    limit: float
+    aim: float | None = None
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        """Say whether ``value`` keeps to the limit."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def __str__(self) -> str:
+        aim = "" if self.aim is None else f", aim {self.aim:g}"
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g}{aim}"
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -38,29 +56,19 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(median, low, high)
 
 
-def seconds(job: Job) -> float:
-    """Time one call of ``job``; what it returns is freed after the clock has stopped."""
-    gc.collect()
-    start = time.perf_counter()
-    result = job()
-    elapsed = time.perf_counter() - start
-    del result
-    return elapsed
-
-
-def in_turn(jobs: Sequence[Job], *, repeats: int, limit: float = 90.0) -> list[list[float]]:
-    """Time the jobs in turn, ``repeats`` rounds or until ``limit`` seconds are over.
+def in_turn(timers: Sequence[Timer], *, repeats: int, limit: float) -> list[list[float]]:
+    """Ask the timers in turn, ``repeats`` rounds or until ``limit`` seconds are over.
 
     Returns
     -------
     list of list of float
-        One list a job, with the seconds of each round; never empty.
+        One list a timer, with the seconds of each round; never empty.
     """
-    times: list[list[float]] = [[] for _ in jobs]
+    times: list[list[float]] = [[] for _ in timers]
     start = time.perf_counter()
     for _ in range(repeats):
-        for job, mine in zip(jobs, times, strict=True):
-            mine.append(seconds(job))
+        for timer, mine in zip(timers, times, strict=True):
+            mine.append(timer())
         if time.perf_counter() - start > limit:
             break
     return times
@@ -79,40 +87,12 @@ def exponents(
     return spread([math.log(b / a) / growth for a, b in zip(small, large, strict=True)])
 
 
-# A child's ru_maxrss starts at its parent's peak on Linux (exec keeps it), which would hide all
-# that the child uses; the high-water mark of its own memory does not have that fault.
-PEAK = """
-def peak_bytes():
-    import resource, sys
-    try:
-        with open("/proc/self/status") as status:
-            return next(1024 * int(line.split()[1]) for line in status if "VmHWM" in line)
-    except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else 1024 * peak
-"""
-
-
-def peak_bytes_of(setup: str, run: str) -> float:
-    """Return by how many bytes ``run`` raises the peak of a fresh process after ``setup``.
-
-    Both are Python source. ``setup`` should load data rather than make it: what it frees again
-    would hide as much of what ``run`` uses.
-    """
-    return _number_printed_by(
-        f"{PEAK}\n{setup}\nbefore = peak_bytes()\n{run}\nprint(peak_bytes() - before)"
+def seconds_in_fresh_process(setup: str, run: str) -> float:
+    """Return how long ``run`` takes in a fresh process after ``setup``; both are Python source."""
+    source = (
+        f"import time\n{setup}\nstart = time.perf_counter()\n{run}\n"
+        "print(time.perf_counter() - start)"
     )
-
-
-def import_seconds(module: str) -> float:
-    """Return how long ``import module`` takes in a fresh process that has NumPy already."""
-    return _number_printed_by(
-        "import time, numpy\nstart = time.perf_counter()\n"
-        f"import {module}\nprint(time.perf_counter() - start)"
-    )
-
-
-def _number_printed_by(source: str) -> float:
     done = subprocess.run(
         [sys.executable, "-c", source], check=False, capture_output=True, text=True
     )

@@ -1,7 +1,8 @@
 """What users have today, each as one function from points to a result.
 
-A peer is imported only when it is asked for; one that is not installed is left out with the
-reason. ``largest`` is the number of points that it finishes in about a minute on two cores.
+A peer is imported only when it is asked for; one that is not installed, fails or crashes is left
+out with the reason. ``largest`` is the number of points that it finishes in about a minute on two
+cores. This module imports nothing but NumPy, as some peers live in an environment of their own.
 """
 
 from __future__ import annotations
@@ -21,12 +22,19 @@ Call = Callable[[Points], object]
 class Peer:
     """A named function to compare with.
 
-    ``load`` imports the package and returns the function that is timed.
+    ``load`` imports the package and returns the function that is timed; ``does`` says what that
+    function computes; ``environment`` is set where it cannot live with the others.
     """
 
     name: str
+    package: str
     load: Callable[[], Call]
     largest: int
+    does: str
+    environment: str | None = None
+
+
+# --- neighbours ----------------------------------------------------------------------------------
 
 
 def _ckdtree() -> Call:
@@ -35,11 +43,83 @@ def _ckdtree() -> Call:
     return lambda X: cKDTree(X).query(X, k=10, workers=-1)
 
 
+def _ckdtree_build() -> Call:
+    from scipy.spatial import cKDTree
+
+    return cKDTree
+
+
+def _pykdtree() -> Call:
+    from pykdtree.kdtree import KDTree
+
+    return lambda X: KDTree(X).query(X, k=10)
+
+
+def _pykdtree_build() -> Call:
+    from pykdtree.kdtree import KDTree
+
+    return KDTree
+
+
+def _nearest_neighbors() -> Call:
+    from sklearn.neighbors import NearestNeighbors
+
+    return lambda X: NearestNeighbors(n_neighbors=10).fit(X).kneighbors()
+
+
+def _brute_neighbors() -> Call:
+    from sklearn.neighbors import NearestNeighbors
+
+    return lambda X: (
+        NearestNeighbors(algorithm="brute", n_jobs=-1).fit(X).kneighbors(n_neighbors=10)
+    )
+
+
+# --- densities -----------------------------------------------------------------------------------
+
+
 def _kernel_density() -> Call:
     from sklearn.neighbors import KernelDensity
 
-    # The tolerance is the one that our densities keep; without one it takes ten times as long.
-    return lambda X: KernelDensity(bandwidth=0.3, rtol=1e-9).fit(X).score_samples(X)
+    return lambda X: KernelDensity(bandwidth=0.3, rtol=1e-4).fit(X).score_samples(X)
+
+
+def _kernel_density_exact() -> Call:
+    from sklearn.neighbors import KernelDensity
+
+    return lambda X: KernelDensity(bandwidth=0.3).fit(X).score_samples(X)
+
+
+def _mlpack() -> Call:
+    import mlpack
+
+    def call(X: Points) -> object:
+        # Without the copy it sorts the caller's points; without a query it leaves out the point.
+        return mlpack.kde(
+            reference=X,
+            query=X,
+            bandwidth=0.3,
+            kernel="gaussian",
+            rel_error=1e-4,
+            copy_all_inputs=True,
+        )
+
+    return call
+
+
+def _tree_kde() -> Call:
+    from KDEpy import TreeKDE
+
+    return lambda X: TreeKDE(kernel="gaussian", bw=0.3).fit(X).evaluate(X, eps=1e-4)
+
+
+def _fft_kde() -> Call:
+    from KDEpy import FFTKDE
+
+    return lambda X: FFTKDE(kernel="gaussian", bw=0.3).fit(X).evaluate(1024)
+
+
+# --- clusterers ----------------------------------------------------------------------------------
 
 
 def _mean_shift() -> Call:
@@ -53,6 +133,12 @@ def _hdbscan() -> Call:
     from sklearn.cluster import HDBSCAN
 
     return lambda X: HDBSCAN(n_jobs=-1, copy=True).fit(X)
+
+
+def _fast_hdbscan() -> Call:
+    from fast_hdbscan import HDBSCAN
+
+    return lambda X: HDBSCAN().fit(X)
 
 
 def _tomato() -> Call:
@@ -73,14 +159,111 @@ def _scikit_matter() -> Call:
     return call
 
 
+def _pydpc() -> Call:
+    from pydpc import Cluster
+
+    def call(X: Points) -> object:
+        peaks = Cluster(X, autoplot=False)
+        peaks.assign(np.median(peaks.density), 3.0)  # a user would read these off a plot
+        return peaks
+
+    return call
+
+
+def _dadapy() -> Call:
+    from dadapy import Data
+
+    def call(X: Points) -> object:
+        data = Data(X, n_jobs=os.cpu_count())
+        data.compute_distances(maxk=100)
+        data.compute_id_2NN()
+        data.compute_density_kstarNN()
+        return data.compute_clustering_ADP()
+
+    return call
+
+
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("cKDTree", _ckdtree, 10_000_000),
-        Peer("KernelDensity", _kernel_density, 20_000),
-        Peer("MeanShift", _mean_shift, 5_000),
-        Peer("HDBSCAN", _hdbscan, 50_000),
-        Peer("ToMATo", _tomato, 1_000_000),
-        Peer("scikit-matter", _scikit_matter, 5_000),
+        Peer("cKDTree", "scipy", _ckdtree, 10_000_000, "tree, then 10 neighbours on all cores"),
+        Peer("cKDTree tree", "scipy", _ckdtree_build, 10_000_000, "the tree alone"),
+        Peer("pykdtree", "pykdtree", _pykdtree, 10_000_000, "tree and 10 neighbours, as it comes"),
+        Peer("pykdtree tree", "pykdtree", _pykdtree_build, 10_000_000, "the tree alone"),
+        Peer(
+            "NearestNeighbors",
+            "scikit-learn",
+            _nearest_neighbors,
+            1_000_000,
+            "tree and 10 neighbours, as it comes",
+        ),
+        Peer(
+            "brute NearestNeighbors",
+            "scikit-learn",
+            _brute_neighbors,
+            50_000,
+            "10 neighbours by comparing all, all cores",
+        ),
+        Peer(
+            "KernelDensity",
+            "scikit-learn",
+            _kernel_density,
+            100_000,
+            "Gaussian densities at the points, rtol 1e-4",
+        ),
+        Peer(
+            "exact KernelDensity",
+            "scikit-learn",
+            _kernel_density_exact,
+            20_000,
+            "the same as it comes, every pair summed",
+        ),
+        Peer(
+            "mlpack",
+            "mlpack",
+            _mlpack,
+            300_000,
+            "Gaussian densities at the points by two trees, as it comes, relative error 1e-4",
+        ),
+        Peer(
+            "TreeKDE",
+            "KDEpy",
+            _tree_kde,
+            30_000,
+            "Gaussian densities at the points, the kernel cut off at eps 1e-4",
+        ),
+        Peer(
+            "FFTKDE",
+            "KDEpy",
+            _fft_kde,
+            1_000_000,
+            "other work: Gaussian densities on a grid of 1024 by 1024, not at the points",
+        ),
+        Peer("MeanShift", "scikit-learn", _mean_shift, 3_000, "clusters, defaults, one process"),
+        Peer("HDBSCAN", "scikit-learn", _hdbscan, 50_000, "clusters, defaults, all cores"),
+        Peer(
+            "fast_hdbscan",
+            "fast_hdbscan",
+            _fast_hdbscan,
+            1_000_000,
+            "clusters, defaults; compiled before the clock starts",
+        ),
+        Peer("ToMATo", "gudhi", _tomato, 1_000_000, "clusters, defaults, all cores"),
+        Peer(
+            "scikit-matter",
+            "skmatter",
+            _scikit_matter,
+            5_000,
+            "Quick Shift; densities summed by NumPy, as it brings none",
+        ),
+        Peer("pydpc", "pydpc", _pydpc, 10_000, "density peaks, all distances"),
+        Peer(
+            "DADApy",
+            "dadapy",
+            _dadapy,
+            300_000,
+            "density peaks: 100 neighbours, k*-NN densities, ADP",
+            environment="bench-numpy1",
+        ),
     )
 }

@@ -217,12 +217,13 @@ auto nearest_distances(const Tree& tree, int threads, const Report& report) {
 }
 
 auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads,
-             const Report& report) {
+             const Report& report, ParentsBy way) {
   require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
   without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
-    nearest_higher(tree, density.data(), bits, strict, execution, parent.data(), distance.data());
+    nearest_higher(tree, density.data(), bits, strict, way, execution, parent.data(),
+                   distance.data());
   });
   return std::make_tuple(parent.array(), distance.array());
 }
@@ -412,7 +413,8 @@ NB_MODULE(_core, m) {
       .value("automatic", Way::automatic)
       .value("direct", Way::direct)
       .value("moments", Way::moments)
-      .value("grid", Way::grid);
+      .value("grid", Way::grid)
+      .value("blocks", Way::blocks);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "way"_a = Way::automatic, "threads"_a = 1, "report"_a = nb::none(),
         "Unnormalised kernel sums at the samples, each including itself.");
@@ -422,8 +424,13 @@ NB_MODULE(_core, m) {
         "Unnormalised kernel sums at queries: values, and the logarithms of their scales.");
   m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Distance of every location to the nearest other one, in the order of `locations`.");
+  nb::enum_<ParentsBy>(m, "ParentsBy", "How parents are found; for tests, which force each.")
+      .value("automatic", ParentsBy::automatic)
+      .value("tree", ParentsBy::tree)
+      .value("blocks", ParentsBy::blocks);
   m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
-        "report"_a = nb::none(), "Parent row and distance of every row.");
+        "report"_a = nb::none(), "way"_a = ParentsBy::automatic,
+        "Parent row and distance of every row.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "density"_a, "bits"_a, "rows"_a,
         "The given rows, highest first.");
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "blocks_estimate.hpp"
 #include "box.hpp"
 #include "density_grid.hpp"
 
@@ -41,12 +42,17 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
 
 namespace {
 
-Way choose(const DensityOptions& options) {
+Way choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   const bool moments = has_moments(options.kernel) && !options.leave_out;
   if (options.way == Way::moments && !moments) {
     throw std::invalid_argument("moments do not serve this kernel, or sums that leave out");
   }
+  const bool blocks = &queries == &samples && !options.leave_out && !samples.periodic;
+  if (options.way == Way::blocks && !blocks) {
+    throw std::invalid_argument("blocks serve sums at the samples, none left out or periodic");
+  }
   if (options.way != Way::automatic) return options.way;
+  if (blocks && blocks_pay_for_sums(samples, options)) return Way::blocks;
   return moments ? Way::moments : Way::direct;
 }
 
@@ -74,10 +80,15 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
   if (const auto grid = choose_grid(queries, samples, options)) {
     grid_sums(queries, samples, options, *grid, execution, sums);
-  } else if (choose(options) == Way::moments) {
-    moment_sums(queries, samples, options, execution, sums);
   } else {
-    direct_sums(queries, samples, options, execution, sums);
+    const Way way = choose(queries, samples, options);
+    if (way == Way::blocks) {
+      block_sums(samples, options, execution, sums);
+    } else if (way == Way::moments) {
+      moment_sums(queries, samples, options, execution, sums);
+    } else {
+      direct_sums(queries, samples, options, execution, sums);
+    }
   }
   if (samples.weight_exponent != 0) {
     for (double& value : sums.values) value = std::ldexp(value, samples.weight_exponent);

@@ -16,6 +16,7 @@ enum class Way {
   direct,     // pair by pair, over the leaves within reach
   moments,    // polynomials of whole nodes: uniform and epanechnikov
   grid,       // through a grid, in linear time: gaussian, up to three features, rtol above 0
+  blocks,     // products of whole blocks, for many features: samples only, none periodic
 };
 
 struct DensityOptions {
@@ -30,6 +31,23 @@ struct DensityOptions {
 // its square times a weight must not overflow.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
+}
+
+inline bool has_equal_weights(const Tree& samples) {
+  for (Index leaf = 0; leaf < samples.leaves(); ++leaf) {
+    const double* weights = samples.weights.data() + leaf * samples.stride;
+    for (int i = 0; i < samples.count(leaf); ++i) {
+      if (weights[i] != samples.weights[0]) return false;
+    }
+  }
+  return true;
+}
+
+// What turns squares into terms, for sums over these samples.
+inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
+  KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
+  scale.fuse = has_equal_weights(samples);
+  return scale;
 }
 
 inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& samples,
@@ -62,6 +80,10 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums);
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
+// Terms of this decay or more are 0 in the sums of blocks.
+inline constexpr double vanished_decay = 709.0;
+void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
+                Sums& sums);
 
 // One sum by itself, slowly and with every term by its definition, over the samples whose squared
 // distance is at most reach_sq: for queries so far away that the terms would underflow, and where

@@ -207,7 +207,7 @@ AddTerms terms_for(const DensityOptions& options) {
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums) {
   const double h = bandwidth_in(samples, options);
-  const KernelScale scale(options.kernel, h, samples.features);
+  const KernelScale scale = scale_for(samples, options);
   const Problem problem{queries, samples, options, h, scale, terms_for(options)};
   if (is_infinite(options.kernel)) {
     sum_infinite(problem, execution, sums);

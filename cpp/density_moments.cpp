@@ -234,8 +234,7 @@ void repair(const Problem& problem, Index leaf, double weight_inside, double* va
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums) {
   const Moments moments(samples, execution);
-  const double h = bandwidth_in(samples, options);
-  const Problem problem{queries, samples, options, {options.kernel, h, samples.features}};
+  const Problem problem{queries, samples, options, scale_for(samples, options)};
   Polynomials polynomials(queries, moments, problem.scale, problem.uniform());
   traverse_pairs(queries, samples, 200.0 * static_cast<double>(queries.locations), execution,
                  [&] { return Worker(problem, polynomials, sums); });

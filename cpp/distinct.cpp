@@ -1,10 +1,13 @@
 #include "distinct.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <utility>
 
 namespace quickshift {
 
@@ -58,27 +61,61 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-// Rows of positive weight by the leading bits of their hash, each part in the order of rows.
-struct Parts {
+// Rows of positive weight by the leading bits of their hash, each part in the order of rows. Tasks
+// own ranges of rows: they count what they have for each part, then put it behind what the ranges
+// before them have.
+class Parts {
+ public:
   static constexpr int bits = 5;
   static constexpr Index count = Index{1} << bits;
-  std::vector<Index> members;
-  Index end[count] = {};
 
-  Index begin(Index part) const { return part == 0 ? 0 : end[part - 1]; }
-
-  Parts(const std::vector<std::uint64_t>& hashes, const double* weights) {
-    const auto rows = static_cast<Index>(hashes.size());
-    const auto present = [&](Index row) { return !weights || weights[row] != 0.0; };
-    Index next[count + 1] = {};
-    for (Index row = 0; row < rows; ++row) next[(hashes[row] >> (64 - bits)) + 1] += present(row);
-    for (Index part = 0; part < count; ++part) next[part + 1] += next[part];
-    members.resize(static_cast<std::size_t>(next[count]));
-    for (Index row = 0; row < rows; ++row) {
-      if (present(row)) members[next[hashes[row] >> (64 - bits)]++] = row;
-    }
-    std::copy_n(next, count, end);
+  Parts(const std::vector<std::uint64_t>& hashes, const double* weights, const Execution& execution)
+      : rows_(static_cast<Index>(hashes.size())) {
+    const auto visit = [&](Index range, const auto& enter) {
+      const Index end = std::min(rows_, (range + 1) * rows_a_range());
+      for (Index row = range * rows_a_range(); row < end; ++row) {
+        if (!weights || weights[row] != 0.0) enter(hashes[row] >> (64 - bits), row);
+      }
+    };
+    run_ranges_of_rows(execution, [&](Index range) {
+      visit(range, [&](std::uint64_t part, Index) { ++next_[range][part]; });
+    });
+    members_.resize(static_cast<std::size_t>(begin_parts()));
+    run_ranges_of_rows(execution, [&](Index range) {
+      visit(range, [&](std::uint64_t part, Index row) { members_[next_[range][part]++] = row; });
+    });
   }
+
+  std::span<const Index> members(Index part) const {
+    const Index begin = part == 0 ? 0 : end_[part - 1];
+    return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
+  }
+
+ private:
+  static constexpr Index ranges = 32;
+  Index rows_a_range() const { return (rows_ + ranges - 1) / ranges; }
+
+  template <class Body>
+  void run_ranges_of_rows(const Execution& execution, const Body& body) const {
+    run_tasks(execution, ranges, 4.0 * static_cast<double>(rows_), [&] { return body; });
+  }
+
+  // Turns counts into the places where each range begins in each part; returns their total.
+  Index begin_parts() {
+    Index total = 0;
+    for (Index part = 0; part < count; ++part) {
+      for (Index range = 0; range < ranges; ++range) {
+        total += std::exchange(next_[range][part], total);
+      }
+      end_[part] = total;
+    }
+    return total;
+  }
+
+  Index rows_;
+  Index next_[ranges][count] = {};
+  Index end_[count] = {};
+  std::vector<Index> members_;
 };
 
 // For every row the first row with the same coordinates, -1 for rows of weight zero. Tasks own
@@ -92,18 +129,27 @@ std::vector<Index> first_equal_rows(const std::vector<double>& coordinates, Inde
       hashes[row] = hash_of(coordinates.data() + row * features, features);
     }
   });
-  const Parts parts(hashes, weights);
+  const Parts parts(hashes, weights, execution);
   std::vector<Index> first(static_cast<std::size_t>(rows), -1);
   run_tasks(execution, Parts::count, 20.0 * static_cast<double>(rows), [&] {
     return [&](Index part) {
-      Table table(coordinates.data(), features, parts.end[part] - parts.begin(part));
-      for (Index i = parts.begin(part); i < parts.end[part]; ++i) {
-        const Index row = parts.members[i];
-        first[row] = table.find_or_insert(row, hashes[row]);
-      }
+      const auto members = parts.members(part);
+      Table table(coordinates.data(), features, static_cast<Index>(members.size()));
+      for (Index row : members) first[row] = table.find_or_insert(row, hashes[row]);
     };
   });
   return first;
+}
+
+// Whether every row is the first of its location, and has a weight.
+bool all_distinct(const std::vector<Index>& first, const Execution& execution) {
+  std::atomic<bool> distinct{true};
+  run_ranges(execution, static_cast<Index>(first.size()), [&](Index begin, Index end) {
+    bool same = true;
+    for (Index row = begin; row < end; ++row) same = same && first[row] == row;
+    if (!same) distinct = false;
+  });
+  return distinct;
 }
 
 // Sums each location's weights in ascending order, so that the order of rows does not matter.
@@ -193,6 +239,11 @@ Locations distinct_locations(const Points& points, const double* weights, const 
   std::vector<Index> first =
       first_equal_rows(result.coordinates, points.rows, features, weights, execution);
 
+  if (all_distinct(first, execution)) {
+    result.first_row = std::move(first);
+    if (weights) result.weights.assign(weights, weights + points.rows);
+    return result;
+  }
   // Number the locations by first row and close the gaps.
   Index count = 0;
   result.first_row.reserve(static_cast<std::size_t>(points.rows));
@@ -207,10 +258,6 @@ Locations distinct_locations(const Points& points, const double* weights, const 
     } else if (first[row] >= 0) {
       first[row] = first[first[row]];  // the earlier row carries its location already
     }
-  }
-  if (count == points.rows) {
-    if (weights) result.weights.assign(weights, weights + points.rows);
-    return result;
   }
   result.coordinates.resize(static_cast<std::size_t>(count * features));
   result.weights = merged_weights(weights, first, count);

@@ -21,22 +21,25 @@ bool find_roots(const Index* parent, const double* distance, Index rows, double 
     }
   });
   if (!valid) return false;
-  std::vector<Index> from(static_cast<std::size_t>(rows));
+  std::vector<Index> room(static_cast<std::size_t>(rows));
+  Index* from = root;
+  Index* to = room.data();
   Index reach = 1;
   for (std::atomic<bool> changed{true}; changed;) {
     if (reach > 2 * rows) return false;  // longer than any path without a cycle
     changed = false;
     reach *= 2;
-    std::copy_n(root, rows, from.data());
     run_ranges(execution, rows, [&](Index begin, Index end) {
       bool moved = false;
       for (Index row = begin; row < end; ++row) {
-        root[row] = from[from[row]];
-        moved = moved || root[row] != from[row];
+        to[row] = from[from[row]];
+        moved = moved || to[row] != from[row];
       }
       if (moved) changed = true;
     });
+    std::swap(from, to);
   }
+  if (from != root) std::copy_n(from, rows, root);
   // Doubled steps can stand still on a cycle: what they end in must be a root.
   run_ranges(execution, rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {

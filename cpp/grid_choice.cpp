@@ -18,7 +18,8 @@ constexpr double smallest_share = 1e-8;
 
 // The memory that tiles may take without being asked for.
 constexpr double bytes_a_point = 40.0;
-constexpr double few_bytes = 0x1p25;
+constexpr double few_bytes = 0x1p22;
+constexpr double small_bytes = 0x1p24;  // whatever the points
 
 struct Limits {
   double seconds;
@@ -192,9 +193,8 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
                                            const DensityOptions& options) {
   if (!may_serve(samples, options)) return {};
-  const double bytes =
-      bytes_a_point * static_cast<double>(std::max(queries.locations, samples.locations)) +
-      few_bytes;
+  const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
+  const double bytes = std::max(bytes_a_point * points + few_bytes, small_bytes);
   const double all_pairs =
       static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());
   if (all_pairs * seconds_a_pair(queries, samples) < 2.0 * cost::plan) return {};

@@ -33,23 +33,24 @@ Heights::Heights(const Tree& tree, const double* density, int bits, const Execut
     }
   });
   if (tree.locations < tree.rows) raise_tops(density, bits);
-  for (Index node = tree.nodes() - 1; node >= 1; --node) {
-    if (!tree.is_leaf(node)) {
-      const Index left = highest_below_[2 * node];
-      const Index right = highest_below_[2 * node + 1];
-      highest_below_[node] = higher(left, right) ? left : right;
-      continue;
-    }
-    const Index first = tree.leaf_of(node) * tree.stride;
-    Index best = first;
-    for (Index slot = first + 1; slot < first + tree.count(tree.leaf_of(node)); ++slot) {
-      if (higher(slot, best)) best = slot;
-    }
-    highest_below_[node] = best;
-  }
-  for (Index node = 1; node < tree.nodes(); ++node) {
+  for_nodes_upwards(tree, execution, [&](Index node) {
+    highest_below_[node] = highest_of(node);
     highest_density_[node] = density_[highest_below_[node]];
+  });
+}
+
+Index Heights::highest_of(Index node) const {
+  if (!tree_.is_leaf(node)) {
+    const Index left = highest_below_[2 * node];
+    const Index right = highest_below_[2 * node + 1];
+    return higher(left, right) ? left : right;
   }
+  const Index leaf = tree_.leaf_of(node);
+  Index best = leaf * tree_.stride;
+  for (Index slot = best + 1; slot < leaf * tree_.stride + tree_.count(leaf); ++slot) {
+    if (higher(slot, best)) best = slot;
+  }
+  return best;
 }
 
 // Among rows at one location the highest stands for it, the first of equally high ones.

@@ -31,6 +31,7 @@ class Heights {
 
  private:
   void raise_tops(const double* density, int bits);
+  Index highest_of(Index node) const;  // once its children's are known
 
   const Tree& tree_;
   std::vector<double> density_;       // by slot, rounded

@@ -22,7 +22,8 @@ struct Carried {
   double x[features];
   Index location;
 
-  Carried(const double* points, int, Index at) : location(at) {
+  void take(const double* points, int, Index at) {
+    location = at;
     std::copy_n(points + at * features, features, x);
   }
   double coordinate(const double*, int, int k) const { return x[k]; }
@@ -33,7 +34,7 @@ struct Referred {
   static constexpr int fixed_features = 0;
   Index location;
 
-  Referred(const double*, int, Index at) : location(at) {}
+  void take(const double*, int, Index at) { location = at; }
   double coordinate(const double* points, int features, int k) const {
     return points[location * features + k];
   }
@@ -43,13 +44,16 @@ template <class Item>
 class Builder {
  public:
   Builder(Tree& tree, const std::vector<double>& points)
-      : tree_(tree), features_(tree.features), points_(points.data()) {
-    items_.reserve(static_cast<std::size_t>(tree.locations));
-    for (Index i = 0; i < tree.locations; ++i) items_.emplace_back(points_, features_, i);
-  }
+      : tree_(tree),
+        features_(tree.features),
+        points_(points.data()),
+        items_(static_cast<std::size_t>(tree.locations)) {}
 
   // Returns the location of each slot, -1 in unused slots.
   std::vector<Index> run(const Execution& execution) {
+    run_ranges(execution, tree_.locations, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) items_[i].take(points_, features_, i);
+    });
     const auto count = static_cast<double>(tree_.locations);
     const int top = std::min(top_levels, tree_.levels);
     for (int level = 0; level < top; ++level) {

@@ -10,21 +10,17 @@ Nearest nearest_samples(const Tree& queries, const Tree& samples, bool leave_out
   const bool same = &queries == &samples;
   search_from_leaves(queries, samples, execution,
                      [&](Search& search, Index leaf, const double* points) {
-                       const Index first = leaf * queries.stride;
-                       std::vector<KeepNearest> keepers;
                        for (int i = 0; i < queries.count(leaf); ++i) {
-                         keepers.emplace_back(leave_out ? first + i : -1);
-                       }
-                       if (same) {
-                         search.from_leaf_together(leaf, points, keepers);
-                       } else {
-                         for (int i = 0; i < queries.count(leaf); ++i) {
-                           search.from_root(points + i * queries.features, keepers[i]);
+                         const Index slot = leaf * queries.stride + i;
+                         const double* point = points + i * queries.features;
+                         KeepNearest keeper(leave_out ? slot : -1);
+                         if (same) {
+                           search.from_leaf(leaf, point, keeper);
+                         } else {
+                           search.from_root(point, keeper);
                          }
-                       }
-                       for (int i = 0; i < queries.count(leaf); ++i) {
-                         nearest.square[first + i] = keepers[i].square();
-                         nearest.slot[first + i] = keepers[i].slot();
+                         nearest.square[slot] = keeper.square();
+                         nearest.slot[slot] = keeper.slot();
                        }
                      });
   return nearest;

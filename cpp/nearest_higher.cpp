@@ -1,6 +1,10 @@
 #include "nearest_higher.hpp"
 
 #include <cmath>
+#include <stdexcept>
+
+#include "blocks_estimate.hpp"
+#include "leaf_parents.hpp"
 
 namespace quickshift {
 
@@ -31,29 +35,37 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
   }
 }
 
+ParentsBy choose(const Tree& tree, const Heights& heights, bool strict, ParentsBy way) {
+  const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
+  if (way == ParentsBy::blocks && !blocks) {
+    throw std::invalid_argument("blocks do not serve periodic features");
+  }
+  if (way != ParentsBy::automatic) return way;
+  const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);
+  return pays ? ParentsBy::blocks : ParentsBy::tree;
+}
+
 }  // namespace
 
-void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+void nearest_higher(const Tree& tree, const double* density, int bits, bool strict, ParentsBy way,
                     const Execution& execution, Index* parent, double* distance) {
   const Heights heights(tree, density, bits, execution);
-  const auto write = [&](Index row, Index slot, const KeepNearestHigher& keeper) {
-    const bool found = keeper.slot() >= 0;
-    parent[row] = found ? heights.top_row(keeper.slot()) : heights.top_row(slot);
-    distance[row] = found ? std::ldexp(std::sqrt(keeper.square()), tree.exponent) : infinity;
+  const auto write = [&](Index slot, Index higher, double square) {
+    const Index row = heights.top_row(slot);
+    parent[row] = higher >= 0 ? heights.top_row(higher) : row;
+    distance[row] = higher >= 0 ? std::ldexp(std::sqrt(square), tree.exponent) : infinity;
   };
-  search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, const double* points) {
-    const Index first = leaf * tree.stride;
-    std::vector<KeepNearestHigher> keepers;
-    keepers.reserve(max_stride);
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      keepers.emplace_back(heights, heights.density(first + i), points + i * tree.features, strict,
-                           leaf);
+  if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
+    const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
+    for (Index slot = 0; slot < tree.slots(); ++slot) {
+      if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
     }
-    search.from_leaf_together(leaf, points, keepers);
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      write(heights.top_row(first + i), first + i, keepers[i]);
-    }
-  });
+  } else {
+    search_from_leaves(tree, tree, execution,
+                       [&](Search& search, Index leaf, const double* points) {
+                         LeafParents(tree, heights, strict, search).find(leaf, points, write);
+                       });
+  }
   if (tree.locations < tree.rows) {
     write_other_rows(tree, heights, density, bits, strict, parent, distance);
   }

@@ -67,9 +67,25 @@ class KeepNearestHigher {
   Index slot_ = -1;
 };
 
+// How parents are found; each way gives the same ones.
+enum class ParentsBy {
+  automatic,  // the cheapest by estimate
+  tree,       // a search for every sample
+  blocks,     // products of whole blocks, for many features: none periodic
+};
+
+// By slot: the nearest higher location and the square of its distance; -1 and infinity where there
+// is none.
+struct NearestHigher {
+  std::vector<double> square;
+  std::vector<Index> slot;
+};
+NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
+                                       const Execution& execution);
+
 // By row: the parent's row and the distance in the caller's units. A row without a higher one is
 // its own parent at an infinite distance; a row of weight zero its own at NaN.
-void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+void nearest_higher(const Tree& tree, const double* density, int bits, bool strict, ParentsBy way,
                     const Execution& execution, Index* parent, double* distance);
 
 }  // namespace quickshift

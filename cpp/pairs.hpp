@@ -45,6 +45,8 @@ struct KernelScale {
   double log2_gaussian;     // what turns a square into the binary logarithm of a gaussian term
   double log2_exponential;  // and a distance into that of an exponential one
 
+  bool fuse = false;  // whether the samples' weights are equal
+
   KernelScale(Kernel kernel, double h, int features)
       : width(h),
         width_sq(h * h),
@@ -58,20 +60,43 @@ struct KernelScale {
 // other_sums[j] += Σ_i w_i k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
 // h²).
 using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, double* other_sums);
+// Turns squares into such terms, in place; count is a multiple of 4.
+using ToTerms = void (*)(const KernelScale&, int count, double* values);
+
+// The samples of a leaf, with their heights.
+struct HigherSamples {
+  LeafBlock block;
+  int count;
+  const double* heights;
+  long long first_slot;
+};
+
+// For each location of a leaf the nearest sample that is at least as high as `floor`.
+struct HigherFound {
+  double floor[max_stride];
+  double square[max_stride];   // of the nearest so far; none beyond it counts
+  long long slot[max_stride];  // -1 where there is none
+  long long tied[max_stride];  // not 0 where two were equally near
+};
 
 inline constexpr double roughness = 1e-11;
 
 struct PairKernels {
   const AddTerms* add_terms;    // by kernel
+  const ToTerms* to_terms;      // by kernel
   const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
+  const ToTerms* to_rough_terms;
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
-  // A bit for each location whose least square to a box [low, high][feature] is at most its own in
+  // Whether the least square of some location to a box [low, high][feature] is at most its own in
   // `squares`. Open features only.
-  unsigned (*within_box)(const LeafBlock& locations, const double* squares, const double* box);
+  bool (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
+  // Offers the samples of a leaf to all locations of another one. Open features only.
+  void (*offer_higher)(const LeafBlock& locations, const HigherSamples& samples,
+                       HigherFound& found);
 };
 
 // Those of the instruction set in use.

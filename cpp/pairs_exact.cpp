@@ -68,6 +68,21 @@ void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, d
 void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
+void to_silverman(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::silverman>>(scale, count, values);
+}
+void to_uniform(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::uniform>>(scale, count, values);
+}
+void to_triangular(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::triangular>>(scale, count, values);
+}
+void to_tricube(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::tricube>>(scale, count, values);
+}
+void to_cosine(const KernelScale& scale, int count, double* values) {
+  to_terms<Compact<Kernel::cosine>>(scale, count, values);
+}
 
 void squares(const double* point, const LeafBlock& samples, double* out) {
   for (int first = 0; first < samples.stride; first += lanes) {
@@ -96,21 +111,58 @@ LeafView squares_above(const double* point, const LeafBlock& samples, const doub
   return view;
 }
 
-unsigned within_box(const LeafBlock& locations, const double* squares, const double* box) {
-  unsigned bits = 0;
+bool near_box(const LeafBlock& locations, const double* squares, const double* box) {
+  Bits near = {};
   for (int first = 0; first < locations.stride; first += lanes) {
     Vec s = {};
     for (int k = 0; k < locations.features; ++k) {
       const Vec x = load(locations.coordinates + k * locations.stride + first);
-      const Vec below = box[k] - x;
-      const Vec above = x - box[locations.features + k];
-      const Vec gap = positive(below > above ? below : above);
+      const Vec gap = positive(larger(box[k] - x, x - box[locations.features + k]));
       s += gap * gap;
     }
-    const Bits near = s <= load(squares + first);
-    for (int i = 0; i < lanes; ++i) bits |= static_cast<unsigned>(near[i] & 1) << (first + i);
+    near |= s <= load(squares + first);
   }
-  return bits;
+  long long any = 0;
+  for (int i = 0; i < lanes; ++i) any |= near[i];
+  return any != 0;
+}
+
+namespace {
+
+// Locations lie in the lanes. A sample that is too low has a square that compares with nothing.
+template <int features>
+void offer_in_lanes(const LeafBlock& locations, const HigherSamples& samples, HigherFound& found) {
+  for (int first = 0; first < locations.stride; first += lanes) {
+    const Vec floor = load(found.floor + first);
+    Vec best = load(found.square + first);
+    Bits slot = load_bits(found.slot + first);
+    Bits tied = load_bits(found.tied + first);
+    for (int j = 0; j < samples.count; ++j) {
+      Vec s = {};
+      for (int k = 0; k < features; ++k) {
+        const Vec delta = load(locations.coordinates + k * locations.stride + first) -
+                          broadcast(samples.block.coordinates[k * samples.block.stride + j]);
+        s = k == 0 ? delta * delta : s + delta * delta;
+      }
+      const Bits low = broadcast(samples.heights[j]) < floor;
+      s = reinterpret_cast<Vec>(reinterpret_cast<Bits>(s) | low);
+      tied |= s == best;
+      const Bits nearer = s < best;
+      best = nearer ? s : best;
+      slot = nearer ? Bits{} + (samples.first_slot + j) : slot;
+    }
+    store(found.square + first, best);
+    store_bits(found.slot + first, slot);
+    store_bits(found.tied + first, tied);
+  }
+}
+
+}  // namespace
+
+void offer_higher(const LeafBlock& locations, const HigherSamples& samples, HigherFound& found) {
+  if (locations.features == 1) return offer_in_lanes<1>(locations, samples, found);
+  if (locations.features == 2) return offer_in_lanes<2>(locations, samples, found);
+  offer_in_lanes<3>(locations, samples, found);
 }
 
 }  // namespace quickshift::QUICKSHIFT_ISA

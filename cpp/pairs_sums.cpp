@@ -8,9 +8,15 @@ void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
 void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
 void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
+void to_silverman(const KernelScale&, int, double*);
+void to_uniform(const KernelScale&, int, double*);
+void to_triangular(const KernelScale&, int, double*);
+void to_tricube(const KernelScale&, int, double*);
+void to_cosine(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
-unsigned within_box(const LeafBlock&, const double*, const double*);
+bool near_box(const LeafBlock&, const double*, const double*);
+void offer_higher(const LeafBlock&, const HigherSamples&, HigherFound&);
 
 namespace {
 
@@ -26,13 +32,13 @@ struct Epanechnikov {
 };
 
 struct Gaussian {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
@@ -44,7 +50,7 @@ struct RoughGaussian {
 };
 
 struct RoughExponential {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     return rough_power_of_two(root(square) * scale.log2_exponential);
@@ -60,9 +66,17 @@ constexpr AddTerms by_kernel[] = {
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
+constexpr ToTerms to_by_kernel[] = {
+    to_terms<Gaussian>, to_terms<Exponential>,  to_silverman, to_uniform, to_triangular, to_tricube,
+    to_cosine,          to_terms<Epanechnikov>,
+};
+static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
+
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
+constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel, rough, squares, squares_above, within_box};
+const PairKernels pair_table = {by_kernel, to_by_kernel,  rough,    to_rough,
+                                squares,   squares_above, near_box, offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

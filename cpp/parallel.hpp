@@ -13,7 +13,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -112,7 +111,7 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
     }
     try {
       workers.emplace_back(drain);
-    } catch (const std::system_error&) {  // the system grants no further thread: use what we have
+    } catch (const std::exception&) {  // no further thread, or no memory for it: use what we have
       const std::lock_guard lock(pool.mutex);
       --pool.running;
       break;

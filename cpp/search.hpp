@@ -8,8 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,9 +17,6 @@
 #include "pairs.hpp"
 
 namespace quickshift {
-
-// With more features the boxes of leaves are so wide that each location better finds its own way.
-inline constexpr int most_features_together = 3;
 
 class Search {
  public:
@@ -42,43 +37,14 @@ class Search {
   template <class Keeper>
   void from_leaf(Index leaf, const double* point, Keeper& keeper) {
     scan(leaf, point, keeper);
-    climb(leaf, point, keeper);
-  }
-
-  // For all locations of a leaf, keepers[i] at points + i * features. Those that found something in
-  // the leaf itself look further together, the others one by one.
-  template <class Keeper>
-  void from_leaf_together(Index leaf, const double* points, std::vector<Keeper>& keepers) {
-    const auto count = static_cast<int>(keepers.size());
-    const auto point = [&](int i) { return points + i * tree_.features; };
-    const bool together = !period_ && tree_.features <= most_features_together;
-    double widest = -1.0;
-    std::fill_n(reaches_, max_stride, -1.0);
-    for (int i = 0; i < count; ++i) {
-      scan(leaf, point(i), keepers[i]);
-      if (!together || !std::isfinite(keepers[i].reach())) continue;
-      reaches_[i] = keepers[i].reach();
-      widest = std::max(widest, reaches_[i]);
-    }
-    if (widest >= 0.0)
-      look_around(leaf, widest, [&](Index other) {
-        unsigned near = kernels_.within_box(tree_.leaf_block(leaf), reaches_,
-                                            tree_.low(tree_.leaves() + other));
-        for (; near != 0; near &= near - 1) {
-          const int i = std::countr_zero(near);
-          if (!keepers[i].wants(tree_.leaves() + other)) continue;
-          scan(other, point(i), keepers[i]);
-          reaches_[i] = keepers[i].reach();
-        }
-      });
-    for (int i = 0; i < count; ++i) {
-      if (reaches_[i] < 0.0) climb(leaf, point(i), keepers[i]);
+    for (Index node = leaf + tree_.leaves(); node > 1; node /= 2) {
+      if (holds_ball(node, point, keeper.reach())) return;
+      consider(node ^ 1, point, keeper);
     }
   }
 
- private:
   // Runs visit(other) on the other leaves within a square of this leaf's box, nearer relatives
-  // first.
+  // first. Open features only.
   template <class Visit>
   void look_around(Index leaf, double widest, const Visit& visit) {
     const Index start = tree_.leaves() + leaf;
@@ -100,15 +66,7 @@ class Search {
     }
   }
 
-  // From a leaf that was scanned already, upwards.
-  template <class Keeper>
-  void climb(Index leaf, const double* point, Keeper& keeper) {
-    for (Index node = leaf + tree_.leaves(); node > 1; node /= 2) {
-      if (holds_ball(node, point, keeper.reach())) return;
-      consider(node ^ 1, point, keeper);
-    }
-  }
-
+ private:
   template <class Keeper>
   void consider(Index node, const double* point, Keeper& keeper) {
     if (!keeper.wants(node)) return;
@@ -173,7 +131,6 @@ class Search {
   std::vector<double> squares_;
   std::vector<std::pair<Index, double>> stack_;
   std::vector<Index> around_;
-  double reaches_[max_stride];  // by location of the leaf; negative for those that look alone
 };
 
 inline constexpr Index leaves_a_task = 16;

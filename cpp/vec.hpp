@@ -27,6 +27,12 @@ inline Vec load(const double* from) {
   return value;
 }
 inline void store(double* to, Vec value) { __builtin_memcpy(to, &value, sizeof value); }
+inline Bits load_bits(const long long* from) {
+  Bits value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+inline void store_bits(long long* to, Bits value) { __builtin_memcpy(to, &value, sizeof value); }
 inline Vec broadcast(double x) { return x - Vec{}; }
 inline Vec where(Bits condition, Vec value) {
   return reinterpret_cast<Vec>(condition & reinterpret_cast<Bits>(value));
@@ -106,19 +112,18 @@ inline Vec exp_of(Vec x) {
   const Vec n = shifted - shift;
   Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
   r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
-  Vec p = broadcast(1.0 / 6227020800.0);
-  p = fused(p, r, 1.0 / 479001600.0);
-  p = fused(p, r, 1.0 / 39916800.0);
-  p = fused(p, r, 1.0 / 3628800.0);
-  p = fused(p, r, 1.0 / 362880.0);
-  p = fused(p, r, 1.0 / 40320.0);
-  p = fused(p, r, 1.0 / 5040.0);
-  p = fused(p, r, 1.0 / 720.0);
-  p = fused(p, r, 1.0 / 120.0);
-  p = fused(p, r, 1.0 / 24.0);
-  p = fused(p, r, 1.0 / 6.0);
-  p = fused(p, r, 0.5);
-  p = fused(p, r * r, r) + 1.0;
+  // The series from r²/2 on, in powers of r², r⁴ and r⁸: a short chain, so that several vectors are
+  // under way at once.
+  const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
+  const Vec r2 = r * r;
+  const Vec r4 = r2 * r2;
+  const Vec low = fused(pair(1.0 / 24.0, 1.0 / 120.0), r2, pair(0.5, 1.0 / 6.0));
+  const Vec middle =
+      fused(pair(1.0 / 40320.0, 1.0 / 362880.0), r2, pair(1.0 / 720.0, 1.0 / 5040.0));
+  const Vec high = fused(pair(1.0 / 479001600.0, 1.0 / 6227020800.0), r2,
+                         pair(1.0 / 3628800.0, 1.0 / 39916800.0));
+  const Vec rest = fused(high, r4 * r4, fused(middle, r4, low));
+  const Vec p = fused(rest, r2, r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
@@ -148,15 +153,20 @@ inline Vec nearest_image(Vec delta, double period) {
   return (delta - over) + under;
 }
 
-// Terms provides the term of a squared distance, and whether that may be off by its last bits.
-// `features` is the template's where it is not 0. With `both` the samples' sums get the terms too;
-// each of these sums has its own sample's term, beside which the last bits of another are nothing,
-// while a query may have but a single term near the edge of a support.
-template <class Terms, int fixed_features, bool periodic, int stride, int size, bool both>
+// Whose sums get the terms: those of the queries, or the samples' too. Between samples of equal
+// weight every sum has its own sample's term, beside which the last bits of another are nothing, so
+// squares may be fused; a query, or a light sample, may have but a single term near the edge of a
+// support.
+enum class Sides { queries, both, both_fused };
+
+// Terms provides the term of a squared distance, and whether that may ever be fused. `features` is
+// the template's where it is not 0.
+template <class Terms, int fixed_features, bool periodic, int stride, int size, Sides sides>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
   constexpr int count = size / lanes;
-  constexpr bool fuse = both && Terms::may_fuse;
+  constexpr bool both = sides != Sides::queries;
+  constexpr bool fuse = sides == Sides::both_fused;
   const int features = fixed_features ? fixed_features : pair.features;
   const int query_stride = stride ? stride : pair.query_stride;
   const double* queries = pair.queries + first;
@@ -200,35 +210,46 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   if constexpr (both) add_each(back, pair.sample_count, other_sums);
 }
 
-template <class Terms, int fixed_features, bool periodic, bool both>
+template <class Terms, int fixed_features, bool periodic, Sides sides>
 void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
   if (pair.query_stride == 16) {
-    return add_block<Terms, fixed_features, periodic, 16, 16, both>(pair, terms, 0, sums,
-                                                                    other_sums);
+    return add_block<Terms, fixed_features, periodic, 16, 16, sides>(pair, terms, 0, sums,
+                                                                     other_sums);
   }
   if (pair.query_stride == 12) {
-    return add_block<Terms, fixed_features, periodic, 12, 12, both>(pair, terms, 0, sums,
-                                                                    other_sums);
+    return add_block<Terms, fixed_features, periodic, 12, 12, sides>(pair, terms, 0, sums,
+                                                                     other_sums);
   }
   for (int first = 0; first < pair.query_stride; first += 4) {
-    add_block<Terms, fixed_features, periodic, 0, 4, both>(pair, terms, first, sums, other_sums);
+    add_block<Terms, fixed_features, periodic, 0, 4, sides>(pair, terms, first, sums, other_sums);
   }
 }
 
-template <class Terms, bool both>
+template <class Terms, Sides sides>
 void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
-  if (pair.period) return add_blocks<Terms, 0, true, both>(pair, terms, sums, other_sums);
-  if (pair.features == 1) return add_blocks<Terms, 1, false, both>(pair, terms, sums, other_sums);
-  if (pair.features == 2) return add_blocks<Terms, 2, false, both>(pair, terms, sums, other_sums);
-  if (pair.features == 3) return add_blocks<Terms, 3, false, both>(pair, terms, sums, other_sums);
-  return add_blocks<Terms, 0, false, both>(pair, terms, sums, other_sums);
+  if (pair.period) return add_blocks<Terms, 0, true, sides>(pair, terms, sums, other_sums);
+  if (pair.features == 1) return add_blocks<Terms, 1, false, sides>(pair, terms, sums, other_sums);
+  if (pair.features == 2) return add_blocks<Terms, 2, false, sides>(pair, terms, sums, other_sums);
+  if (pair.features == 3) return add_blocks<Terms, 3, false, sides>(pair, terms, sums, other_sums);
+  return add_blocks<Terms, 0, false, sides>(pair, terms, sums, other_sums);
 }
 
 template <class Terms>
 void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   const Terms terms{scale};
-  if (other_sums) return add_to<Terms, true>(pair, terms, sums, other_sums);
-  add_to<Terms, false>(pair, terms, sums, nullptr);
+  if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
+  if constexpr (Terms::may_fuse) {
+    if (scale.fuse) return add_to<Terms, Sides::both_fused>(pair, terms, sums, other_sums);
+  }
+  add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
+}
+
+template <class Terms>
+void to_terms(const KernelScale& scale, int count, double* values) {
+  const Terms terms{scale};
+  for (int i = 0; i < count; i += lanes) {
+    store(values + i, terms.of_square(load(values + i)));
+  }
 }
 
 }  // namespace

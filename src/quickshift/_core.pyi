@@ -114,6 +114,8 @@ class Way(enum.Enum):
 
     grid = 3
 
+    blocks = 4
+
 def kernel_sums(
     tree: Tree,
     kernel: int,
@@ -150,6 +152,15 @@ def nearest_distances(
     Distance of every location to the nearest other one, in the order of `locations`.
     """
 
+class ParentsBy(enum.Enum):
+    """How parents are found; for tests, which force each."""
+
+    automatic = 0
+
+    tree = 1
+
+    blocks = 2
+
 def nearest_higher(
     tree: Tree,
     density: Annotated[
@@ -159,6 +170,7 @@ def nearest_higher(
     strict: bool,
     threads: int = 1,
     report: Callable | None = None,
+    way: ParentsBy = ParentsBy.automatic,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],

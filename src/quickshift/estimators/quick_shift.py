@@ -11,6 +11,8 @@ from quickshift import stages
 from quickshift.bandwidth import RULES
 from quickshift.estimators.base import all_or_nothing, checked_period, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
+from quickshift.kernels import get_kernel
+from quickshift.memory import fit_bytes, require_memory
 from quickshift.stages.checks import check_choice, check_count, check_tau
 
 if TYPE_CHECKING:
@@ -156,10 +158,12 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         QuickShift
             The fitted estimator.
         """
-        report = FitReport.wanted(self, self._count_stages())
+        stages_to_come = 4 + self._count_rules()  # prepare, estimate_density, climb, cut
+        report = FitReport.wanted(self, stages_to_come)
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
             self._check_cut(points.shape[0])
+            self._require_memory(points.shape)
             if report:
                 report.begin(points, sample_weight)
             samples = stages.prepare(
@@ -306,10 +310,15 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 f"cut. Leave tau at 'auto' to get a number of clusters, or drop n_clusters."
             )
 
-    def _count_stages(self) -> int:
-        """Prepare, estimate_density, climb, cut, and the rules that are needed."""
+    def _count_rules(self) -> int:
         rules = [self.bandwidth, self.tau if self.n_clusters is None else None]
-        return 4 + sum(isinstance(rule, str) for rule in rules)
+        return sum(isinstance(rule, str) for rule in rules)
+
+    def _require_memory(self, shape: tuple[int, ...]) -> None:
+        """Refuse at once what would fail after a long time."""
+        kernel = get_kernel(self.kernel).name
+        needed = fit_bytes(shape[0], shape[1], kernel, rules=self._count_rules() > 0)
+        require_memory(needed, "fit", shape)
 
     def _fit_density(self, samples: stages.Samples, progress: FitReport | None) -> stages.Estimate:
         settings: dict[str, Any] = {

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.kernels import Kernel, get_kernel
+from quickshift.memory import density_bytes, prepare_bytes, require_memory
 from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.checks import (
     check_bandwidth,
@@ -70,6 +71,8 @@ class Estimate:
 
     def sums(self, progress: Progress | None = None) -> Floats:
         """Sum profiles at the samples, each including itself; NaN at rows of weight zero."""
+        shape = self.samples.n_samples, self.samples.n_features
+        require_memory(density_bytes(*shape, self.kernel.name), "estimate_density", shape)
         with reporting(progress, "estimate_density") as report:
             return _core.kernel_sums(
                 self.samples.tree,
@@ -84,6 +87,7 @@ class Estimate:
         """Sum profiles at other points: values, and logarithms of their scales."""
         points = check_points(queries, "queries")
         check_n_features(points, self.samples.n_features, "queries")
+        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
         return self._sums_at(self.samples.tree.query_tree(points, resolve_threads(self.n_jobs)))
 
     def sums_left_out(self, report: Report | None = None) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_count, check_tau
 from quickshift.stages.parent_graph import ParentGraph
@@ -130,6 +131,7 @@ def cut_into(
 def _forest(
     graph: ParentGraph, distance: NDArray[np.float64], tau: float, n_jobs: int | None
 ) -> Forest:
+    require_memory(cut_bytes(distance.size), "cut", distance.shape)
     root = _core.find_roots(graph.parent, distance, tau, resolve_threads(n_jobs))
     is_root = (root == np.arange(root.size)) & ~np.isnan(distance)
     roots = graph.highest_first(np.flatnonzero(is_root))

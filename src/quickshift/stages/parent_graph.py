@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.memory import climb_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import (
     check_choice,
@@ -106,6 +107,8 @@ def climb(
     bits = check_count(significant_bits, "significant_bits", 53, "the bits of a double")
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
     heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
+    shape = samples.n_samples, samples.n_features
+    require_memory(climb_bytes(samples.n_samples), "climb", shape)
     with reporting(progress, "climb") as report:
         parent, distance = _core.nearest_higher(
             samples.tree, heights, bits, strict, resolve_threads(n_jobs), report

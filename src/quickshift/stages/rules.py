@@ -16,6 +16,7 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.kernels import get_kernel
+from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.checks import check_choice
 from quickshift.stages.density import Estimate, fit_estimate
@@ -68,6 +69,7 @@ def choose_bandwidth(
     """
     check_choice(rule, "bandwidth", RULES)
     chosen = get_kernel(kernel)
+    _require_memory(samples, "choose_bandwidth")
     points, weights = samples.tree.locations()
     scale = spread(points, weights, samples.period)
     h = rule_bandwidth(
@@ -200,7 +202,13 @@ def choose_tau(
     3.0
     """
     h_gaussian = gaussian_equivalent(bandwidth, get_kernel(kernel), samples.n_features)
+    _require_memory(samples, "choose_tau")
     with reporting(progress, "choose_tau") as report:
         nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
     _, weights = samples.tree.locations()
     return tau_rule(h_gaussian, nearest, weights)
+
+
+def _require_memory(samples: Samples, stage: str) -> None:
+    shape = samples.n_samples, samples.n_features
+    require_memory(rule_bytes(*shape), stage, shape)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_period, check_points, check_weights
 from quickshift.threads import resolve_threads
@@ -72,6 +73,11 @@ def prepare(
     -------
     Samples
 
+    Raises
+    ------
+    MemoryError
+        If the tree would not fit; here and in every stage before anything is allocated.
+
     Examples
     --------
     >>> samples = prepare([[0.0], [1.0], [1.0]])
@@ -87,6 +93,7 @@ def prepare(
     points = check_points(X)
     weights = check_weights(sample_weight, points.shape[0])
     lengths = check_period(period, points.shape[1])
+    require_memory(prepare_bytes(*points.shape), "prepare", points.shape)
     with reporting(progress, "prepare") as report:
         tree = _core.Tree(points, weights, lengths, resolve_threads(n_jobs), report)
     return Samples(tree, lengths)

@@ -1,0 +1,49 @@
+"""What we time of ours, each a function from points to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+
+
+def fit(X: Points, **parameters: Any) -> object:
+    """Fit the estimator, labels included."""
+    import quickshift
+
+    return quickshift.QuickShift(**parameters).fit(X)
+
+
+def densities(X: Points, **parameters: Any) -> object:
+    """Estimate densities at the points themselves."""
+    from quickshift import stages
+
+    return stages.estimate_density(X, **parameters)
+
+
+def build(X: Points) -> object:
+    """Build the tree: checks, equal rows merged, points copied in tree order."""
+    from quickshift import stages
+
+    return stages.prepare(X)
+
+
+def all_stages(X: Points, *, bandwidth: float, tau: float, n_jobs: int = 2, **settings: Any) -> Any:
+    """Run the compiled stages one after the other: tree, sums, climb, roots."""
+    from quickshift import stages
+
+    samples = stages.prepare(X, n_jobs=n_jobs)
+    estimate = stages.fit_estimate(samples, bandwidth, n_jobs=n_jobs, **settings)
+    graph = stages.climb(
+        samples, estimate.sums(), n_jobs=n_jobs, significant_bits=estimate.significant_bits
+    )
+    return stages.cut(graph, tau, n_jobs=n_jobs)
+
+
+def loaded(call: Callable[..., object]) -> Callable[..., object]:
+    """Return ``call``: what a `Worker` loads when it is a function of ours."""
+    return call

@@ -1,0 +1,251 @@
+"""How each kind of row is measured: from a row to a plain dict that can be saved.
+
+Every result has ``numbers``, one for each thing measured: what it is, its spread, its bound and
+whether that is met, or why there is no number.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import measure
+import ours
+from measure import Bound, Spread
+from peers import PEERS
+from rows import Curve, GrowthRow, MemoryRow, Row, StartRow, ThreadRow, TimeRow, ToleranceRow
+from worker import FailedError, Worker, closing_all
+
+ROW_LIMIT = 150.0  # seconds after which no further round of a row begins
+POINT_LIMIT = 15.0  # the same for a point of a curve
+SMALLEST = 500  # points that remain of a row in a quick run
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How thoroughly to measure: rounds, and how many times fewer points than rows say."""
+
+    repeats: int
+    fewer: int = 1
+
+    def size(self, n: int) -> int:
+        """Return how many points to take for n; small rows stay as they are."""
+        return n if n <= SMALLEST else max(n // self.fewer, SMALLEST)
+
+
+def number(what: str, unit: str, value: Spread, bound: Bound | None = None, **more: Any) -> Result:
+    """Return one measured number with its bound."""
+    result = {"what": what, "unit": unit, "value": asdict(value), **more}
+    if bound:
+        result |= {"bound": str(bound), "met": bound.met(value.median)}
+    return result
+
+
+@contextmanager
+def saved(X: Any) -> Iterator[Path]:
+    """Write points to a file that every worker reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "points.npy"
+        np.save(file, X)
+        yield file
+
+
+def our_worker(call: Callable[..., object]) -> Worker:
+    """Start a process that holds a call of ours."""
+    return Worker(partial(ours.loaded, call), "quickshift")
+
+
+def time_row(row: TimeRow, pace: Pace) -> Result:
+    """Time our call in turn with every peer."""
+    X = row.make(pace.size(row.n))
+    result: Result = {"n": len(X), "d": X.shape[1], "numbers": []}
+    with saved(X) as file, our_worker(row.call) as mine:
+        mine.points(file)
+        our_times: list[float] = []
+        for name, bound in row.peers.items():
+            try:
+                times = _against(mine, name, file, len(X), pace)
+            except FailedError as failed:
+                result["numbers"].append({"what": name, "skipped": str(failed)})
+                continue
+            our_times += times[0]
+            result["numbers"].append(
+                number(
+                    name,
+                    "ratio",
+                    measure.ratios(*times),
+                    bound,
+                    seconds=asdict(measure.spread(times[0])),
+                    peer_seconds=asdict(measure.spread(times[1])),
+                    rounds=len(times[0]),
+                )
+            )
+        if not our_times:
+            [our_times] = measure.in_turn([mine.seconds], repeats=pace.repeats, limit=ROW_LIMIT)
+    return {**result, "seconds": asdict(measure.spread(our_times))}
+
+
+def _against(mine: Worker, name: str, file: Path, n: int, pace: Pace) -> list[list[float]]:
+    peer = PEERS[name]
+    if n > peer.largest:
+        raise FailedError(f"takes over a minute above {peer.largest} points")
+    with Worker(peer.load, name, peer.environment) as theirs:
+        theirs.points(file)
+        timers = [mine.seconds, theirs.seconds]
+        return measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+
+
+def growth_row(row: GrowthRow, pace: Pace) -> Result:
+    """Time two sizes in turn."""
+    few, many = (row.make(pace.size(n)) for n in row.sizes)
+    with (
+        saved(few) as few_file,
+        saved(many) as many_file,
+        our_worker(row.calls[0]) as small,
+        our_worker(row.calls[1]) as large,
+    ):
+        small.points(few_file)
+        large.points(many_file)
+        times = measure.in_turn(
+            [small.seconds, large.seconds], repeats=pace.repeats, limit=ROW_LIMIT
+        )
+    exponent = measure.exponents(*times, small_n=len(few), large_n=len(many))
+    found = number("time grows with n", "as exponent", exponent, row.bound, rounds=len(times[0]))
+    seconds = asdict(measure.spread(times[1]))
+    return {"n": len(many), "d": many.shape[1], "seconds": seconds, "numbers": [found]}
+
+
+def thread_row(row: ThreadRow, pace: Pace) -> Result:
+    """Time one thread and two in turn."""
+    X = row.make(pace.size(row.n))
+    with saved(X) as file, our_worker(row.call) as worker:
+        worker.points(file)
+        timers = [partial(worker.seconds, n_jobs=1), partial(worker.seconds, n_jobs=2)]
+        one, two = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+    found = number(
+        "two threads", "times as fast as one", measure.ratios(one, two), row.bound, rounds=len(one)
+    )
+    seconds = asdict(measure.spread(two))
+    return {"n": len(X), "d": X.shape[1], "seconds": seconds, "numbers": [found]}
+
+
+def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
+    """Time a tolerance and none in turn for every kernel, dimension and bandwidth."""
+    from data import blobs
+
+    cases = {}
+    for d in row.dimensions:
+        X = blobs(pace.size(row.n), d)
+        diameter = float(np.linalg.norm(np.ptp(X, axis=0)))
+        with saved(X) as file, our_worker(partial(ours.densities, bandwidth=1.0)) as worker:
+            worker.points(file)
+            for kernel in row.kernels:
+                for h in np.geomspace(0.01, diameter, row.bandwidths):
+                    settings = {"bandwidth": float(h), "kernel": kernel}
+                    timers = [
+                        partial(worker.seconds, rtol=rtol, **settings) for rtol in (1e-9, 0.0)
+                    ]
+                    times = measure.in_turn(timers, repeats=pace.repeats, limit=POINT_LIMIT)
+                    cases[f"{kernel}, d = {d}, h = {h:.3g}"] = measure.ratios(*times)
+    worst = max(cases, key=lambda case: cases[case].median)
+    found = number(f"rtol 0, worst of {len(cases)}: {worst}", "ratio", cases[worst], row.bound)
+    return {"n": pace.size(row.n), "numbers": [{**found, "rounds": pace.repeats}]}
+
+
+def memory_row(row: MemoryRow, pace: Pace) -> Result:
+    """Measure the peak of a fresh process that fits, beyond the data themselves."""
+    X = row.make(pace.size(row.n))
+    with saved(X) as file, our_worker(row.call) as worker:
+        worker.points(file)
+        bytes_a_point = worker.peak() / len(X)
+    found = number(
+        "peak beyond the data", "bytes a point", measure.spread([bytes_a_point]), row.bound
+    )
+    return {"n": len(X), "d": X.shape[1], "numbers": [found]}
+
+
+def start_row(row: StartRow, pace: Pace) -> Result:
+    """Time some source in fresh processes."""
+    measure.seconds_in_fresh_process(row.setup, row.run)  # fills the caches of files and byte code
+    times = [measure.seconds_in_fresh_process(row.setup, row.run) for _ in range(pace.repeats)]
+    return {"numbers": [], "seconds": asdict(measure.spread(times))}
+
+
+MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
+    TimeRow: time_row,
+    GrowthRow: growth_row,
+    ThreadRow: thread_row,
+    ToleranceRow: tolerance_row,
+    MemoryRow: memory_row,
+    StartRow: start_row,
+}
+
+
+def measured(row: Row, section: str, pace: Pace) -> Result:
+    """Measure a row; a failure of ours is a result too."""
+    try:
+        result = MEASURE[type(row)](row, pace)
+    except (FailedError, RuntimeError) as failed:
+        result = {"numbers": [{"what": "quickshift", "skipped": str(failed)}]}
+    return {"name": row.name, "section": section, **result}
+
+
+def measured_curve(curve: Curve, pace: Pace) -> Result:
+    """Time every line of a curve at every size, all of a size in turn."""
+    lines: dict[str, Result] = {}
+    with closing_all() as started:
+        workers: dict[str, tuple[Worker, int]] = {}
+        for name, load, environment, largest in _lines(curve):
+            lines[name] = {"points": []}
+            try:
+                worker = Worker(load, name, environment)
+            except FailedError as failed:
+                lines[name]["stopped"] = str(failed)
+                continue
+            started.append(worker)
+            workers[name] = (worker, largest)
+        for n in curve.sizes if pace.fewer == 1 else curve.sizes[:1]:
+            _one_size(curve, n, workers, lines, pace)
+    return {"name": curve.name, "section": "curves", "title": curve.title, "lines": lines}
+
+
+def _lines(curve: Curve) -> Iterator[tuple[str, Callable[[], Any], str | None, int]]:
+    for name, call in curve.calls.items():
+        yield name, partial(ours.loaded, call), None, curve.sizes[-1]
+    for name in curve.peers:
+        yield name, PEERS[name].load, PEERS[name].environment, PEERS[name].largest
+
+
+def _one_size(
+    curve: Curve,
+    n: int,
+    workers: dict[str, tuple[Worker, int]],
+    lines: dict[str, Result],
+    pace: Pace,
+) -> None:
+    """Add a point to every line that reaches this size; a line that fails ends here."""
+    times: dict[str, list[float]] = {}
+    with saved(curve.make(n)) as file:
+        for _ in range(pace.repeats):
+            for name, (worker, largest) in list(workers.items()):
+                if n > largest or sum(times.get(name, [])) > POINT_LIMIT:
+                    continue
+                try:
+                    if name not in times:
+                        worker.points(file)
+                    times.setdefault(name, []).append(worker.seconds())
+                except FailedError as failed:
+                    lines[name]["stopped"] = f"{n} points: {failed}"
+                    del workers[name]
+    for name, mine in times.items():
+        point = {"n": n, "seconds": asdict(measure.spread(mine)), "rounds": len(mine)}
+        lines[name]["points"].append(point)

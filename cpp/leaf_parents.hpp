@@ -1,0 +1,113 @@
+// The parents of all locations of a leaf.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nearest_higher.hpp"
+#include "search.hpp"
+
+namespace quickshift {
+
+// With more features the boxes of leaves are so wide that each location better finds its own way.
+inline constexpr int most_features_together = 3;
+
+// Looks for the parents of all locations of a leaf: in lanes, as far as the nearest higher sample
+// of their own leaf; the few that this does not settle one by one. These are the highest of the
+// leaf, and those that need a look at equal heights or equal distances.
+class LeafParents {
+ public:
+  LeafParents(const Tree& tree, const Heights& heights, bool strict, Search& search)
+      : tree_(tree), heights_(heights), strict_(strict), search_(search) {}
+
+  // Runs write(slot, parent's slot or -1, square) for each location of the leaf.
+  template <class Write>
+  void find(Index leaf, const double* points, const Write& write) {
+    const bool together = !tree_.periodic && tree_.features <= most_features_together &&
+                          (strict_ || !has_equal_heights(leaf));
+    if (together) look_together(leaf);
+    for (int i = 0; i < tree_.count(leaf); ++i) {
+      const Index slot = leaf * tree_.stride + i;
+      if (together && is_settled(slot, i)) {
+        write(slot, Index{found_.slot[i]}, found_.square[i]);
+        continue;
+      }
+      const double* point = points + i * tree_.features;
+      KeepNearestHigher keeper(heights_, heights_.density(slot), point, strict_, leaf);
+      search_.from_leaf(leaf, point, keeper);
+      write(slot, keeper.slot(), keeper.square());
+    }
+  }
+
+ private:
+  bool has_equal_heights(Index leaf) const {
+    const double* heights = heights_.densities() + leaf * tree_.stride;
+    for (int i = 1; i < tree_.count(leaf); ++i) {
+      for (int j = 0; j < i; ++j) {
+        if (heights[i] == heights[j]) return true;
+      }
+    }
+    return false;
+  }
+
+  bool is_settled(Index slot, int i) const {
+    return found_.slot[i] >= 0 && found_.tied[i] == 0 &&
+           heights_.density(found_.slot[i]) > heights_.density(slot);
+  }
+
+  HigherSamples samples_of(Index leaf) const {
+    const Index first = leaf * tree_.stride;
+    return {tree_.leaf_block(leaf), tree_.count(leaf), heights_.densities() + first, first};
+  }
+
+  void look_together(Index leaf) {
+    const PairKernels& kernels = pair_kernels();
+    const LeafBlock block = tree_.leaf_block(leaf);
+    start(leaf);
+    kernels.offer_higher(block, samples_of(leaf), found_);
+    const double widest = keep_found(leaf);
+    search_.look_around(leaf, widest, [&](Index other) {
+      const Index node = tree_.leaves() + other;
+      if (heights_.highest_density(node) < lowest_) return;
+      if (!kernels.near_box(block, found_.square, tree_.low(node))) return;
+      kernels.offer_higher(block, samples_of(other), found_);
+    });
+  }
+
+  // In its own leaf, where no heights are equal, each looks for what is above itself.
+  void start(Index leaf) {
+    const double* heights = heights_.densities() + leaf * tree_.stride;
+    for (int i = 0; i < tree_.stride; ++i) {
+      const bool used = i < tree_.count(leaf);
+      found_.floor[i] = std::nextafter(heights[i], std::numeric_limits<double>::infinity());
+      found_.square[i] = used ? std::numeric_limits<double>::infinity() : -1.0;
+      found_.slot[i] = -1;
+      found_.tied[i] = 0;
+    }
+  }
+
+  // Those that found nothing look no further here. In other leaves, equal heights count too, unless
+  // ties are strict. Returns the largest square.
+  double keep_found(Index leaf) {
+    const double* heights = heights_.densities() + leaf * tree_.stride;
+    double widest = -1.0;
+    lowest_ = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < tree_.count(leaf); ++i) {
+      if (!strict_) found_.floor[i] = heights[i];
+      if (found_.slot[i] < 0) found_.square[i] = -1.0;
+      widest = std::max(widest, found_.square[i]);
+      lowest_ = std::min(lowest_, heights[i]);
+    }
+    return widest;
+  }
+
+  const Tree& tree_;
+  const Heights& heights_;
+  bool strict_;
+  Search& search_;
+  HigherFound found_;
+  double lowest_ = 0.0;
+};
+
+}  // namespace quickshift

@@ -1,0 +1,256 @@
+// Parents block by block. Products in single precision sort out which pairs can be the nearest
+// higher ones, within their error bound; those are computed by the definition of the distance.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "blocks.hpp"
+#include "nearest_higher.hpp"
+#include "pair_schedule.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// By position: how many locations come before it from the highest one down; with strict ties equal
+// densities share the number, so that neither is higher.
+std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
+  const std::vector<Index>& slots = blocks.slots;
+  std::vector<int> order(slots.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return heights.higher(slots[a], slots[b]); });
+  std::vector<int> ranks(slots.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool shared =
+        strict && i > 0 && heights.density(slots[order[i]]) == heights.density(slots[order[i - 1]]);
+    ranks[order[i]] = shared ? ranks[order[i - 1]] : static_cast<int>(i);
+  }
+  return ranks;
+}
+
+struct Problem {
+  const Blocks& blocks;
+  const Heights& heights;
+  std::vector<int> ranks;     // by position
+  std::vector<int> smallest;  // by block
+  double error;               // of a single square, relative to the norms
+  double underflow;           // and what the smallest floats add to it
+
+  Problem(const Blocks& all, const Heights& order, bool strict)
+      : blocks(all),
+        heights(order),
+        ranks(rank_locations(all, order, strict)),
+        smallest(static_cast<std::size_t>(all.count())),
+        error(1.01 * product_error(all.tree.features, 0x1p-24) +
+              4.0 * definition_error(all.tree.features)),
+        underflow((all.tree.features + 4) * 0x1p-120) {
+    for (Index block = 0; block < all.count(); ++block) {
+      const auto first = ranks.begin() + all.begin(block);
+      smallest[block] = *std::min_element(first, first + all.size(block));
+    }
+  }
+};
+
+// A block, or some of its points, about a centre.
+struct Singles {
+  Singles(const Blocks& blocks, int features)
+      : room(single_panels_for(blocks.room) * single_panel_width),
+        points(static_cast<std::size_t>(room * features)),
+        norms(static_cast<std::size_t>(room)),
+        ranks(norms.size()),
+        positions(norms.size()) {}
+
+  int count = 0;
+  int room;
+  std::vector<float> points;
+  std::vector<float> norms;
+  std::vector<int> ranks;
+  std::vector<Index> positions;
+  float largest = 0.0f;  // of the norms
+};
+
+class Worker {
+ public:
+  Worker(const Problem& problem, NearestHigher& found)
+      : problem_(&problem),
+        blocks_(&problem.blocks),
+        features_(problem.blocks.tree.features),
+        squares_(found.square.data()),
+        slots_(found.slot.data()),
+        rows_(*blocks_, features_),
+        columns_(*blocks_, features_),
+        gathered_(static_cast<std::size_t>(blocks_->room * features_)),
+        matrix_(static_cast<std::size_t>(rows_.room * rows_.room)),
+        least_of_rows_(static_cast<std::size_t>(rows_.room)),
+        least_of_columns_(least_of_rows_.size()) {}
+
+  void meet_vertices(Index a, Index b) {
+    const Index blocks = blocks_->blocks_a_vertex();
+    for (Index column = b * blocks; column < (b + 1) * blocks; ++column) {
+      for (Index row = a * blocks; row < (a + 1) * blocks && row <= column; ++row) {
+        meet(row, column);
+      }
+    }
+  }
+
+ private:
+  void meet(Index a, Index b) {
+    if (a == b) {
+      choose_all(a, chosen_);
+      offer(a, chosen_, b, false);
+      return;
+    }
+    const double gap = between_boxes(blocks_->box(a), blocks_->box(b), features_, nullptr).least;
+    choose(a, b, gap, chosen_);
+    choose(b, a, gap, others_);
+    const auto wanted = chosen_.size() + others_.size();
+    if (wanted == 0) return;
+    if (wanted < static_cast<std::size_t>(blocks_->size(a))) {
+      if (!chosen_.empty()) offer(a, chosen_, b, false);
+      if (!others_.empty()) offer(b, others_, a, false);
+      return;
+    }
+    choose_all(a, chosen_);
+    offer(a, chosen_, b, true);
+  }
+
+  void choose_all(Index block, std::vector<int>& points) const {
+    points.resize(static_cast<std::size_t>(blocks_->size(block)));
+    std::iota(points.begin(), points.end(), 0);
+  }
+
+  // The points of a block that may have their parents in another one.
+  void choose(Index block, Index other, double gap, std::vector<int>& points) const {
+    points.clear();
+    const Index first = blocks_->begin(block);
+    for (int i = 0; i < blocks_->size(block); ++i) {
+      const bool lower = problem_->ranks[first + i] > problem_->smallest[other];
+      if (lower && squares_[blocks_->slots[first + i]] >= gap) points.push_back(i);
+    }
+  }
+
+  void take(Index block, const std::vector<int>& points, const double* centre, Singles& to) {
+    const double* from = blocks_->panels_of(block);
+    to.count = static_cast<int>(points.size());
+    if (to.count < blocks_->size(block)) {
+      gather(block, points);
+      from = gathered_.data();
+    }
+    tile_kernels().centre_single(from, to.count, features_, centre, to.points.data(),
+                                 to.norms.data());
+    to.largest = *std::max_element(to.norms.begin(), to.norms.begin() + to.count);
+    for (int i = 0; i < to.count; ++i) {
+      to.positions[i] = blocks_->begin(block) + points[i];
+      to.ranks[i] = problem_->ranks[to.positions[i]];
+    }
+  }
+
+  void gather(Index block, const std::vector<int>& points) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double* from = blocks_->point(block, points[i]);
+      double* to = gathered_.data() + i / panel_width * panel_width * features_ + i % panel_width;
+      for (int k = 0; k < features_; ++k) to[k * panel_width] = from[k * panel_width];
+    }
+  }
+
+  // Offers the points of block b to the chosen ones of block a, and with `both` the other way
+  // round.
+  void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
+    const double* centre = blocks_->centre(b);
+    if (b != held_) {
+      choose_all(b, all_);
+      take(b, all_, centre, columns_);
+      held_ = b;
+    }
+    take(a, chosen, centre, rows_);
+    const int panels = single_panels_for(columns_.count);
+    width_ = panels * single_panel_width;
+    tile_kernels().products_single(rows_.points.data(), 0, rows_.count, columns_.points.data(),
+                                   panels, features_, matrix_.data());
+    std::fill(least_of_columns_.begin(), least_of_columns_.end(),
+              std::numeric_limits<float>::infinity());
+    for (int i = 0; i < rows_.count; ++i) {
+      least_of_rows_[i] = tile_kernels().minima(
+          rows_.norms[i], columns_.norms.data(), rows_.ranks[i], columns_.ranks.data(), width_,
+          matrix_.data() + i * width_, least_of_columns_.data());
+    }
+    settle(rows_, columns_, least_of_rows_, width_, 1);
+    if (both) settle(columns_, rows_, least_of_columns_, 1, width_);
+  }
+
+  // For each point, computes the distances of those that can be its nearest higher one. What is
+  // more than twice the error above the least is certainly farther than it.
+  void settle(const Singles& points, const Singles& others, const std::vector<float>& least,
+              int point_step, int other_step) {
+    for (int i = 0; i < points.count; ++i) {
+      const double off = problem_->error * (static_cast<double>(points.norms[i]) + others.largest) +
+                         problem_->underflow;
+      const Index slot = blocks_->slots[points.positions[i]];
+      if (least[i] - off > squares_[slot] || !(least[i] < infinity)) continue;
+      const float* const row = matrix_.data() + i * point_step;
+      for (int j = 0; j < others.count; ++j) {
+        const double square = row[j * other_step];
+        if (others.ranks[j] < points.ranks[i] && square <= least[i] + 2.0 * off &&
+            square - off <= squares_[slot]) {
+          compare(slot, blocks_->slots[others.positions[j]]);
+        }
+      }
+    }
+  }
+
+  void compare(Index slot, Index other) {
+    const Tree& tree = blocks_->tree;
+    const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+    const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
+    double square = 0.0;
+    for (int k = 0; k < features_; ++k) {
+      const double delta = x[k * tree.stride] - y[k * tree.stride];
+      square += delta * delta;
+    }
+    const bool nearer = square < squares_[slot];
+    if (nearer || (square == squares_[slot] && problem_->heights.higher(other, slots_[slot]))) {
+      squares_[slot] = square;
+      slots_[slot] = other;
+    }
+  }
+
+  const Problem* problem_;
+  const Blocks* blocks_;
+  int features_;
+  double* squares_;  // by slot: of the nearest higher one so far
+  Index* slots_;
+  Singles rows_;
+  Singles columns_;
+  Index held_ = -1;  // the block in columns_
+  std::vector<double> gathered_;
+  std::vector<float> matrix_;
+  int width_ = 0;  // columns of the matrix
+  std::vector<float> least_of_rows_;
+  std::vector<float> least_of_columns_;
+  std::vector<int> chosen_;
+  std::vector<int> others_;
+  std::vector<int> all_;
+};
+
+}  // namespace
+
+NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
+                                       const Execution& execution) {
+  const Blocks blocks(tree, execution);
+  const Problem problem(blocks, heights, strict);
+  const auto slots = static_cast<std::size_t>(tree.slots());
+  NearestHigher found{std::vector<double>(slots, infinity), std::vector<Index>(slots, -1)};
+  run_pairs(
+      execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
+      [&] {
+        return [worker = Worker(problem, found)](Index a, Index b) mutable {
+          worker.meet_vertices(a, b);
+        };
+      });
+  return found;
+}
+
+}  // namespace quickshift

@@ -1,0 +1,237 @@
+"""What would not fit into memory is refused before it is allocated."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift, _core, memory, stages
+from quickshift.memory import require_memory
+
+MIB = 1 << 20
+
+
+# What is needed
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 100, 1000, 4097, 50_000])
+def test_bytes_of_the_tree_are_those_of_its_arrays(n, d):
+    tree = _core.Tree(np.random.default_rng(0).normal(size=(n, d)))
+    arrays = [part for part in tree.__getstate__() if isinstance(part, np.ndarray)]
+    period = 8 * d
+    assert memory.tree_bytes(n, d) == sum(array.nbytes for array in arrays) - period
+
+
+PEAK = """
+    import sys
+    import numpy as np
+    from quickshift import QuickShift
+    from quickshift.memory import fit_bytes
+
+    def status(name):
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return 1024 * int(lines[name].split()[0])
+
+    kernel, n, d, h = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    X = np.random.default_rng(0).normal(size=(n, d))
+    rules = h == "auto"
+    settings = {} if rules else {"bandwidth": float(h), "tau": 1.0}
+    model = QuickShift(kernel=kernel, **settings)
+    model.fit(X[:1000])
+    before = status("VmRSS")
+    model.fit(X)
+    print((status("VmHWM") - before) / fit_bytes(n, d, kernel, rules=rules))
+"""
+
+
+def run(code, *arguments):
+    """Run code in a process of its own and return what it printed."""
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(code)]
+    done = subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in /proc")
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("epanechnikov", 300_000, 2, 0.05),
+        ("epanechnikov", 300_000, 2, "auto"),
+        ("epanechnikov", 300_000, 1, 0.05),
+        ("gaussian", 300_000, 2, "auto"),
+        ("gaussian", 300_000, 3, 0.3),
+    ],
+    ids=str,
+)
+def test_estimate_is_near_the_peak_of_a_fit(case):
+    assert 0.75 <= float(run(PEAK, *case)) <= 1.1
+
+
+def test_rules_and_columns_need_more():
+    plain = memory.fit_bytes(10**6, 2, "gaussian", rules=False)
+    assert memory.fit_bytes(10**6, 2, "gaussian", rules=True) > plain
+    assert memory.fit_bytes(10**6, 3, "gaussian", rules=False) > plain
+
+
+# What is refused
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """Give a function that sets what the process may use; every size counts."""
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
+
+    def limit(size):
+        monkeypatch.setattr(memory, "_limits", lambda: iter([(size, "a limit"), (10**15, "more")]))
+
+    return limit
+
+
+X = np.random.default_rng(0).normal(size=(20_000, 2))
+
+
+def test_message_says_what_is_needed_what_there_is_and_what_to_do(limited):
+    limited(300 * MIB)
+    with pytest.raises(MemoryError) as caught:
+        require_memory(600 * MIB, "fit", (1000, 2))
+    assert str(caught.value) == (
+        "fit needs about 600 MiB beyond points of shape (1000, 2), but the process may use 300 MiB "
+        "more (a limit). Free memory, raise the limit, or use a subsample: about 500 rows fit. "
+        "Points of lower precision do not help, since they are widened inside."
+    )
+
+
+def test_what_fits_is_not_refused(limited):
+    limited(300 * MIB)
+    require_memory(300 * MIB, "fit", (1000, 2))
+
+
+def test_limit_that_is_exceeded_already_leaves_nothing(limited):
+    limited(-5 * MIB)
+    with pytest.raises(MemoryError, match=r"may use 0 MiB more .* about 0 rows fit"):
+        require_memory(MIB, "fit", (1000, 2))
+
+
+def test_no_limit_known_refuses_nothing(monkeypatch):
+    monkeypatch.setattr(memory, "_limits", lambda: iter(()))
+    require_memory(1 << 62, "fit", (1000, 2))
+
+
+def test_small_calls_do_not_ask(monkeypatch):
+    monkeypatch.setattr(memory, "_limits", lambda: pytest.fail("asked the system"))
+    QuickShift().fit(X)
+
+
+def test_fit_is_refused_before_anything_is_changed(limited):
+    model = QuickShift(bandwidth=0.3, tau=1.0).fit(X[:100])
+    before = dict(vars(model))
+    limited(1 << 20)
+    with pytest.raises(
+        MemoryError, match=r"^fit needs about \d+ MiB beyond points of shape \(20000"
+    ):
+        model.fit(X)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+
+
+def test_every_stage_is_refused(limited):
+    samples = stages.prepare(X)
+    estimate = stages.fit_estimate(samples, 0.3)
+    graph = stages.climb(samples, estimate.sums())
+    limited(1000)
+    for name, stage in {
+        "prepare": lambda: stages.prepare(X),
+        "choose_bandwidth": lambda: stages.choose_bandwidth(samples),
+        "estimate_density": lambda: stages.estimate_density(samples, 0.3),
+        "climb": lambda: stages.climb(samples, graph.density),
+        "choose_tau": lambda: stages.choose_tau(samples, 0.3),
+        "cut": lambda: stages.cut(graph, 1.0),
+        "the density at queries": lambda: estimate.density_at(X),
+    }.items():
+        with pytest.raises(MemoryError, match=f"^{name} needs about"):
+            stage()
+
+
+# What there is
+
+
+def test_memory_of_the_machine_counts_what_is_available_and_swap(tmp_path):
+    file = tmp_path / "meminfo"
+    file.write_text("MemTotal: 900 kB\nMemAvailable:     500 kB\nSwapFree:   20 kB\n")
+    assert memory._physical(file) == 520 * 1024
+
+
+def test_machine_that_does_not_tell_has_all_of_its_memory_or_no_limit(tmp_path):
+    physical = memory._physical(tmp_path / "missing")
+    assert physical is None or physical > 0
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+def test_control_groups_of_version_2_limit_with_all_that_are_above(tmp_path):
+    membership = tmp_path / "cgroup"
+    membership.write_text("0::/service/job\n")
+    stat = "anon 5\nactive_file 10\ninactive_file 20\n"
+    files = {"memory.current": "400\n", "memory.stat": stat}
+    write(tmp_path / "fs/service/job", {**files, "memory.max": "max\n"})
+    write(tmp_path / "fs/service", {**files, "memory.max": "1000\n"})
+    assert list(memory._control_groups(membership, tmp_path / "fs")) == [1000 - 400 + 30]
+
+
+def test_control_groups_of_version_1_limit_unless_the_number_is_huge(tmp_path):
+    membership = tmp_path / "cgroup"
+    membership.write_text("4:cpu,cpuacct:/x\n3:memory:/job\n0::/\n")
+    stat = "active_file 1\ntotal_active_file 10\ntotal_inactive_file 20\n"
+    files = {"memory.usage_in_bytes": "400\n", "memory.stat": stat}
+    write(tmp_path / "fs/memory/job", {**files, "memory.limit_in_bytes": "1000\n"})
+    write(tmp_path / "fs/memory", {**files, "memory.limit_in_bytes": f"{2**63 - 4096}\n"})
+    assert list(memory._control_groups(membership, tmp_path / "fs")) == [1000 - 400 + 30]
+
+
+def test_no_control_groups_are_no_limit(tmp_path):
+    assert list(memory._control_groups(tmp_path / "missing", tmp_path)) == []
+
+
+LIMITED = """
+    import resource
+    import numpy as np
+    from quickshift import QuickShift, _core, stages
+
+    X = np.random.default_rng(0).normal(size=(3_000_000, 2))
+    QuickShift(bandwidth=0.01, tau=1.0, n_jobs=2).fit(X[:50_000])
+    pages = int(open("/proc/self/statm").read().split()[0])
+    most = pages * resource.getpagesize() + (150 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    for what in (
+        lambda: QuickShift(bandwidth=0.01, tau=1.0).fit(X),
+        lambda: stages.prepare(X),
+        lambda: _core.Tree(X, threads=1),
+        lambda: _core.Tree(X, threads=2),
+    ):
+        try:
+            what()
+        except MemoryError as error:
+            print("MemoryError", error)
+    print(QuickShift(bandwidth=0.01, tau=100.0, n_jobs=2).fit(X[:50_000]).n_clusters_)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are kept on Linux")
+def test_limit_of_the_process_gives_memory_errors_and_no_crash():
+    lines = run(LIMITED).splitlines()
+    assert lines[0].startswith("MemoryError fit needs about")
+    assert "its limit of address space, ulimit -v" in lines[0]
+    assert lines[1].startswith("MemoryError prepare needs about")
+    assert [line.split()[0] for line in lines[2:4]] == ["MemoryError"] * 2  # of the core itself
+    assert lines[4] == "1"
