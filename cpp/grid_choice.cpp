@@ -6,6 +6,7 @@
 
 #include "box.hpp"
 #include "density_grid.hpp"
+#include "grid_costs.hpp"
 
 namespace quickshift {
 
@@ -15,21 +16,10 @@ namespace {
 // six bandwidths and more from every sample, are few and summed directly.
 constexpr double smallest_share = 1e-8;
 
-// Measured, in seconds on one thread: a pair; and for the grid each value of a window, each grid
-// point under a sample's and a query's window, in the box of a piece, written by a pass, and
-// written by a pass for each tap.
-constexpr double pair_seconds = 2.5e-9;
-constexpr double window_seconds = 0.5e-9;
-constexpr double spread_seconds = 0.11e-9;
-constexpr double interpolate_seconds = 0.08e-9;
-constexpr double patch_seconds = 1.2e-9;
-constexpr double pass_seconds = 2e-9;
-constexpr double tap_seconds = 0.2e-9;
-constexpr double plan_seconds = 1e-4;
-
 // The memory that tiles may take without being asked for.
 constexpr double bytes_a_point = 40.0;
 constexpr double few_bytes = 0x1p22;
+constexpr double small_bytes = 0x1p24;  // whatever the points
 
 struct Limits {
   double seconds;
@@ -78,17 +68,16 @@ double locations_in(const std::vector<Piece>& pieces) {
 
 double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
   const double under = plan.wide() * std::pow(plan.width, features - 1);
-  const double windows = features * (4.0 + plan.wide());
-  return (sources + targets) * windows * window_seconds +
-         (sources * spread_seconds + targets * interpolate_seconds) * under;
+  const double windows = features * (12.0 + plan.wide());
+  return (sources + targets) * windows * cost::window_value +
+         (sources * cost::spread_point + targets * cost::interpolated_point) * under;
 }
 
 double seconds_of(const GridLayout& layout, int features) {
   const double sources = locations_in(layout.sources);
   const double targets = layout.same_pieces ? sources : locations_in(layout.targets);
-  return plan_seconds + seconds_at_points(layout.plan, features, sources, targets) +
-         layout.patched() * patch_seconds +
-         layout.passed() * (pass_seconds + layout.plan.reach * tap_seconds);
+  return cost::plan + seconds_at_points(layout.plan, features, sources, targets) +
+         layout.seconds_of_grid();
 }
 
 // Wider windows cost more at every point and allow a coarser grid. The search begins where neither
@@ -121,9 +110,8 @@ class Search {
     too_slow_ = at_points > limits_.seconds;
     if (too_slow_) return false;
     GridJob job{{}, 2.0 * least_, 0.0};
-    const double most_patched = (limits_.seconds - at_points) / patch_seconds;
-    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_), most_patched,
-                 job.layout)) {
+    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_),
+                 limits_.seconds - at_points, job.layout)) {
       return false;
     }
     job.seconds = seconds_of(job.layout, samples_.features);
@@ -174,6 +162,10 @@ double count_within(const Tree& queries, Index leaf, const Tree& samples, double
   return count;
 }
 
+double seconds_a_pair(const Tree& queries, const Tree& samples) {
+  return &queries == &samples ? cost::pair_of_samples : cost::pair;
+}
+
 // From a few query leaves, evenly spaced in the tree.
 double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   constexpr Index most_leaves = 32;
@@ -187,7 +179,8 @@ double direct_seconds(const Tree& queries, const Tree& samples, const DensityOpt
     const Index leaf = (2 * i + 1) * queries.leaves() / (2 * leaves);
     pairs += count_within(queries, leaf, samples, reach_sq);
   }
-  return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) * pair_seconds;
+  return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) *
+         seconds_a_pair(queries, samples);
 }
 
 }  // namespace
@@ -200,12 +193,11 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
                                            const DensityOptions& options) {
   if (!may_serve(samples, options)) return {};
-  const double bytes =
-      bytes_a_point * static_cast<double>(std::max(queries.locations, samples.locations)) +
-      few_bytes;
+  const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
+  const double bytes = std::max(bytes_a_point * points + few_bytes, small_bytes);
   const double all_pairs =
-      static_cast<double>(queries.slots()) * static_cast<double>(samples.slots()) * pair_seconds;
-  if (all_pairs < plan_seconds) return {};
+      static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());
+  if (all_pairs * seconds_a_pair(queries, samples) < 2.0 * cost::plan) return {};
   const double seconds = direct_seconds(queries, samples, options);
   return cheapest(queries, samples, options, {seconds, bytes});
 }

@@ -2,6 +2,9 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
+
+#include "grid_costs.hpp"
 
 namespace quickshift {
 
@@ -15,14 +18,21 @@ constexpr Index most_locations = 2048;  // a piece: enough pieces for threads to
 // In grid points: with the windows around it a piece's box should stay in the nearest cache.
 double most_extent(int features) { return features == 1 ? 1024.0 : features == 2 ? 40.0 : 16.0; }
 
+double cost_of(const Piece& piece) {
+  return cost::piece + static_cast<double>(piece.box.volume()) * cost::patch_point;
+}
+double cost_of_tile(const GridLayout& layout) {
+  return volume_of(layout.sides) * (cost::passed_point + layout.plan.reach * cost::tap);
+}
+
 // Cuts the locations of a tree into pieces.
 class Cutter {
  public:
   // images: the distance from an edge up to which points are repeated beyond the other, or 0.
-  Cutter(const Tree& tree, const GridPlan& plan, double images, double most_patched)
-      : tree_(tree), plan_(plan), images_(images), left_(most_patched) {}
+  Cutter(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
+      : tree_(tree), plan_(plan), images_(images), left_(most_seconds) {}
 
-  // False where the pieces' boxes are too much in all.
+  // False where the pieces would cost more than that.
   bool run() {
     std::vector<Index> stack{1};
     while (!stack.empty() && left_ >= 0.0) {
@@ -104,7 +114,7 @@ class Cutter {
       piece.box.extent[axis] = static_cast<int>(end - begin) + 2 * half;
       piece.origin[k] = static_cast<double>(piece.box.low[axis]) * plan_.step - shift[k];
     }
-    left_ -= static_cast<double>(piece.box.volume());
+    left_ -= cost_of(piece);
     pieces.push_back(piece);
   }
 
@@ -118,14 +128,8 @@ int reach_in_tiles(const GridLayout& layout, int axis) {
   return (layout.plan.reach + layout.sides[axis] - 1) / layout.sides[axis];
 }
 
-void enter_pieces(GridLayout& layout) {
+void enter_targets(GridLayout& layout) {
   const auto& queried = layout.queried();
-  for (std::size_t i = 0; i < layout.sources.size(); ++i) {
-    const Piece& piece = layout.sources[i];
-    layout.layers[layout.first_layer(piece)].sources.push_back(static_cast<Index>(i));
-    for_cells_of(piece.box, layout.sides,
-                 [&](const Cell& cell) { layout.layers[cell[0]].spread.insert(cell); });
-  }
   for (std::size_t i = 0; i < queried.size(); ++i) {
     const Piece& piece = queried[i];
     const Index last = layout.last_layer(piece);
@@ -134,6 +138,20 @@ void enter_pieces(GridLayout& layout) {
     for_cells_of(piece.box, layout.sides,
                  [&](const Cell& cell) { layout.layers[cell[0]].needed.insert(cell); });
   }
+}
+
+// False where the passes over the samples' own tiles would cost more than most_seconds.
+bool enter_sources(GridLayout& layout, double most_seconds) {
+  const double a_tile = cost_of_tile(layout);
+  for (std::size_t i = 0; i < layout.sources.size(); ++i) {
+    const Piece& piece = layout.sources[i];
+    layout.layers[layout.first_layer(piece)].sources.push_back(static_cast<Index>(i));
+    for_cells_of(piece.box, layout.sides, [&](const Cell& cell) {
+      if (layout.layers[cell[0]].spread.insert(cell)) most_seconds -= a_tile;
+    });
+    if (most_seconds < 0.0) return false;
+  }
+  return true;
 }
 
 // What each pass has to write: what the samples reach and a target still needs.
@@ -154,38 +172,38 @@ void enter_passes(GridLayout& layout, int features) {
 }  // namespace
 
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
-             double most_patched, GridLayout& layout) {
-  Cutter sources(samples, plan, images, most_patched);
+             double most_seconds, GridLayout& layout) {
+  Cutter sources(samples, plan, images, most_seconds);
   if (!sources.run() || sources.left_some_out) return false;
   layout.plan = plan;
   layout.sides = tile_sides(samples.features);
   layout.sources = std::move(sources.pieces);
   layout.same_pieces = &queries == &samples && images == 0.0;
   if (!layout.same_pieces) {
-    Cutter targets(queries, plan, 0.0, most_patched);
+    Cutter targets(queries, plan, 0.0, most_seconds);
     if (!targets.run()) return false;
     layout.targets = std::move(targets.pieces);
   }
-  enter_pieces(layout);
+  // Where the targets are the sources, every pass writes all of their tiles.
+  const double for_tiles = layout.same_pieces ? most_seconds / samples.features
+                                              : std::numeric_limits<double>::infinity();
+  if (!enter_sources(layout, for_tiles)) return false;
+  enter_targets(layout);
   enter_passes(layout, samples.features);
   return true;
 }
 
-double GridLayout::passed() const {
-  Index cells = 0;
+double GridLayout::seconds_of_grid() const {
+  Index tiles = 0;
   for (const auto& [place, layer] : layers) {
-    cells += layer.partway.size();
-    if (sides[1] > 1) cells += layer.planar.size();
-    if (sides[0] > 1) cells += layer.needed.size();
+    tiles += layer.partway.size();
+    if (sides[1] > 1) tiles += layer.planar.size();
+    if (sides[0] > 1) tiles += layer.needed.size();
   }
-  return static_cast<double>(cells) * volume_of(sides);
-}
-
-double GridLayout::patched() const {
-  double points = 0.0;
-  for (const Piece& piece : sources) points += static_cast<double>(piece.box.volume());
-  for (const Piece& piece : queried()) points += static_cast<double>(piece.box.volume());
-  return points;
+  double seconds = static_cast<double>(tiles) * cost_of_tile(*this);
+  for (const Piece& piece : sources) seconds += cost_of(piece);
+  for (const Piece& piece : queried()) seconds += cost_of(piece);
+  return seconds;
 }
 
 // At layer z samples are spread up to z + span, both in-plane stages of z are held, planar layers

@@ -47,15 +47,14 @@ struct GridLayout {
   Index last_layer(const Piece& piece) const {
     return cell_at(piece.box.low[0] + piece.box.extent[0] - 1, sides[0]);
   }
-  double passed() const;   // grid points written by all passes
-  double patched() const;  // grid points of all pieces' boxes
-  double bytes() const;    // of the tiles that are held at a time
+  double seconds_of_grid() const;  // for what grows with the grid, not with the points
+  double bytes() const;            // of the tiles that are held at a time
 };
 
-// False where the pieces' boxes would hold more than `most_patched` grid points, or coordinates are
-// too large for the step; queries with too large coordinates just get no piece. images: how far
-// from an edge of a periodic feature samples are repeated beyond the other, 0 where all are open.
+// False where the grid would cost more than most_seconds, or coordinates are too large for the
+// step; queries with too large coordinates just get no piece. images: how far from an edge of a
+// periodic feature samples are repeated beyond the other, 0 where all are open.
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
-             double most_patched, GridLayout& layout);
+             double most_seconds, GridLayout& layout);
 
 }  // namespace quickshift

@@ -1,5 +1,5 @@
-// Spreading onto a grid, convolving it, interpolating from it. Nothing here is compared and every
-// term is positive, so products and sums may be fused.
+// Spreading onto a grid, convolving it, interpolating from it. Every term is positive, so products
+// and sums may be fused.
 #include "grid_loops.hpp"
 
 #include "vec.hpp"
@@ -136,9 +136,9 @@ inline void add_plane(const Footprint& point, double factor, Side rows, int row_
   const double* along = point.values[1] + rows.offset;
   double* row = plane + point.start[1] * static_cast<long>(row_length) + point.start[2];
   for (int r = 0; r < rows.count; ++r, row += row_length) {
-    const double scale = factor * along[r];
+    const Vec scale = broadcast(factor * along[r]);
     for (int v = 0; v < vectors; ++v) {
-      store(row + v * lanes, load(row + v * lanes) + scale * across[v]);
+      store(row + v * lanes, fused(scale, across[v], load(row + v * lanes)));
     }
   }
 }
@@ -150,16 +150,21 @@ inline Vec take_plane(const Footprint& point, Side rows, int row_length, const d
   Vec odd[vectors] = {};
   const double* along = point.values[1] + rows.offset;
   const double* row = plane + point.start[1] * static_cast<long>(row_length) + point.start[2];
+  const auto add_row = [&](Vec* sums, double factor, const double* from) {
+    for (int v = 0; v < vectors; ++v) {
+      sums[v] = fused(broadcast(factor), load(from + v * lanes), sums[v]);
+    }
+  };
   int r = 0;
   for (; r + 2 <= rows.count; r += 2, row += 2 * row_length) {
-    for (int v = 0; v < vectors; ++v) even[v] += along[r] * load(row + v * lanes);
-    for (int v = 0; v < vectors; ++v) odd[v] += along[r + 1] * load(row + row_length + v * lanes);
+    add_row(even, along[r], row);
+    add_row(odd, along[r + 1], row + row_length);
   }
-  if (r < rows.count) {
-    for (int v = 0; v < vectors; ++v) even[v] += along[r] * load(row + v * lanes);
-  }
+  if (r < rows.count) add_row(even, along[r], row);
   Vec total = {};
-  for (int v = 0; v < vectors; ++v) total += (even[v] + odd[v]) * load(point.values[2] + v * lanes);
+  for (int v = 0; v < vectors; ++v) {
+    total = fused(even[v] + odd[v], load(point.values[2] + v * lanes), total);
+  }
   return total;
 }
 
@@ -198,9 +203,10 @@ void interpolate_wide(const Window& window, const LeafPart& part, const Patch& p
     for (int i = 0; i < count; ++i) {
       const int at = z - points[i].start[0];
       if (at < 0 || at >= planes.count) continue;
-      totals[i] +=
-          points[i].values[0][planes.offset + at] *
+      const Vec factor = broadcast(points[i].values[0][planes.offset + at]);
+      const Vec taken =
           take_plane<wide>(points[i], rows, patch.extent[2], patch.values + z * plane_size);
+      totals[i] = fused(factor, taken, totals[i]);
     }
   }
   for (int i = 0; i < count; ++i) {
@@ -251,7 +257,8 @@ inline void convolve_block(const double* in, const double* taps, int reach, int 
     const double* before = centre - static_cast<long>(m) * step;
     const double* after = centre + static_cast<long>(m) * step;
     for (int v = 0; v < vectors; ++v) {
-      total[v] += taps[m] * (load(before + v * lanes) + load(after + v * lanes));
+      const Vec both = load(before + v * lanes) + load(after + v * lanes);
+      total[v] = fused(broadcast(taps[m]), both, total[v]);
     }
   }
   for (int v = 0; v < vectors; ++v) store(out + v * lanes, total[v]);

@@ -26,12 +26,13 @@ Index CellSet::find(const Cell& cell) const {
   return places_.empty() ? -1 : places_[place_of(cell)];
 }
 
-void CellSet::insert(const Cell& cell) {
+bool CellSet::insert(const Cell& cell) {
   if (2 * (cells_.size() + 1) > places_.size()) grow();
   const std::size_t place = place_of(cell);
-  if (places_[place] >= 0) return;
+  if (places_[place] >= 0) return false;
   places_[place] = static_cast<int>(cells_.size());
   cells_.push_back(cell);
+  return true;
 }
 
 CellSet dilated(const CellSet& cells, int axis, int reach) {

@@ -28,7 +28,7 @@ class CellSet {
   Index size() const { return static_cast<Index>(cells_.size()); }
   const Cell& operator[](Index i) const { return cells_[i]; }
   Index find(const Cell& cell) const;  // -1 where it is not
-  void insert(const Cell& cell);
+  bool insert(const Cell& cell);       // whether it is new
 
  private:
   std::size_t place_of(const Cell& cell) const;

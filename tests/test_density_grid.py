@@ -194,6 +194,21 @@ def test_power_of_two_as_unit_does_not_change_a_bit_on_a_grid(d: int) -> None:
     np.testing.assert_array_equal(by_grid(tree_of(X * 2.0**37), 0.6 * 2.0**37, 1e-9), sums)
 
 
+@every_dimension
+def test_instruction_sets_agree_on_a_grid(d: int) -> None:
+    tree = tree_of(blobs(2000, d))
+    before = _core.instruction_set()
+    sums = []
+    try:
+        for each in filter(_core.has_instruction_set, _core.InstructionSet):
+            _core.set_instruction_set(each)
+            sums.append(by_grid(tree, 0.6, 1e-12))
+    finally:
+        _core.set_instruction_set(before)
+    for other in sums:
+        assert (np.abs(other - sums[-1]) <= 32 * np.spacing(sums[-1])).all()
+
+
 # The choice
 
 

@@ -31,7 +31,8 @@ _NEGLIGIBLE = (
 )  # what every process has left; asking the system would cost more than it tells
 _NO_LIMIT = 1 << 60  # control groups of version 1 write a number of this size for no limit
 _MOMENTS = ("uniform", "epanechnikov")
-_FEW = 3 << 19  # words of a small grid and of the patches that are added to it
+_FEW = 1 << 19  # words that a grid takes beside five a sample, and of the patches added to it
+_SMALL_GRID = 1 << 21  # words that any grid may take
 
 
 # What is needed, array by array as cpp/ allocates them; a row's worth of bytes is what matters.
@@ -70,7 +71,9 @@ def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     """Bytes that the sums at the samples need beyond the tree."""
     slots, nodes = _shape(n_samples)
     a_node = 2 * (2 + n_features) if kernel in _MOMENTS else 1
-    grid = 5 * n_samples + _FEW if kernel == "gaussian" and n_features <= 3 else 0
+    grid = 0
+    if kernel == "gaussian" and n_features <= 3:
+        grid = max(5 * n_samples + _FEW, _SMALL_GRID) + _FEW
     return _WORD * (slots + n_samples + nodes * a_node + grid)
 
 
