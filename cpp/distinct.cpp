@@ -1,7 +1,6 @@
 #include "distinct.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -61,32 +60,42 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-// Rows of positive weight by the leading bits of their hash, each part in the order of rows. Tasks
-// own ranges of rows: they count what they have for each part, then put it behind what the ranges
-// before them have.
+struct Member {
+  std::uint64_t hash;
+  Index row;
+};
+
+// Rows of positive weight by the leading bits of their hash, each part in the order of rows and
+// small enough that its table stays in the cache. Tasks own ranges of rows: they count what they
+// have for each part, then put it behind what the ranges before them have.
 class Parts {
  public:
-  static constexpr int bits = 5;
-  static constexpr Index count = Index{1} << bits;
-
-  Parts(const std::vector<std::uint64_t>& hashes, const double* weights, const Execution& execution)
-      : rows_(static_cast<Index>(hashes.size())) {
+  Parts(const std::vector<double>& coordinates, Index rows, int features, const double* weights,
+        const Execution& execution)
+      : rows_(rows),
+        bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 14))), 1,
+                         10)),
+        next_(static_cast<std::size_t>(ranges * count())),
+        end_(static_cast<std::size_t>(count())) {
     const auto visit = [&](Index range, const auto& enter) {
       const Index end = std::min(rows_, (range + 1) * rows_a_range());
       for (Index row = range * rows_a_range(); row < end; ++row) {
-        if (!weights || weights[row] != 0.0) enter(hashes[row] >> (64 - bits), row);
+        if (weights && weights[row] == 0.0) continue;
+        const std::uint64_t hash = hash_of(coordinates.data() + row * features, features);
+        enter(next_[range * count() + static_cast<Index>(hash >> (64 - bits_))], Member{hash, row});
       }
     };
-    run_ranges_of_rows(execution, [&](Index range) {
-      visit(range, [&](std::uint64_t part, Index) { ++next_[range][part]; });
-    });
+    run_ranges_of_rows(
+        execution, [&](Index range) { visit(range, [](Index& next, const Member&) { ++next; }); });
     members_.resize(static_cast<std::size_t>(begin_parts()));
     run_ranges_of_rows(execution, [&](Index range) {
-      visit(range, [&](std::uint64_t part, Index row) { members_[next_[range][part]++] = row; });
+      visit(range, [&](Index& next, const Member& member) { members_[next++] = member; });
     });
   }
 
-  std::span<const Index> members(Index part) const {
+  Index count() const { return Index{1} << bits_; }
+  std::size_t size() const { return members_.size(); }
+  std::span<const Member> members(Index part) const {
     const Index begin = part == 0 ? 0 : end_[part - 1];
     return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
   }
@@ -97,15 +106,15 @@ class Parts {
 
   template <class Body>
   void run_ranges_of_rows(const Execution& execution, const Body& body) const {
-    run_tasks(execution, ranges, 4.0 * static_cast<double>(rows_), [&] { return body; });
+    run_tasks(execution, ranges, 8.0 * static_cast<double>(rows_), [&] { return body; });
   }
 
   // Turns counts into the places where each range begins in each part; returns their total.
   Index begin_parts() {
     Index total = 0;
-    for (Index part = 0; part < count; ++part) {
+    for (Index part = 0; part < count(); ++part) {
       for (Index range = 0; range < ranges; ++range) {
-        total += std::exchange(next_[range][part], total);
+        total += std::exchange(next_[range * count() + part], total);
       }
       end_[part] = total;
     }
@@ -113,43 +122,44 @@ class Parts {
   }
 
   Index rows_;
-  Index next_[ranges][count] = {};
-  Index end_[count] = {};
-  std::vector<Index> members_;
+  int bits_;
+  std::vector<Index> next_;  // by range and part
+  std::vector<Index> end_;   // by part
+  std::vector<Member> members_;
 };
 
-// For every row the first row with the same coordinates, -1 for rows of weight zero. Tasks own
-// parts of the range of hashes, so that their tables are small and equal rows meet in one.
+struct Repeat {
+  Index row;
+  Index first;
+};
+
+// For every row the first row with the same coordinates, -1 for rows of weight zero. Empty where
+// every row is the first, which is found out without writing about each. Tasks own parts of the
+// range of hashes: equal rows meet in one.
 std::vector<Index> first_equal_rows(const std::vector<double>& coordinates, Index rows,
                                     int features, const double* weights,
                                     const Execution& execution) {
-  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows));
-  run_ranges(execution, rows, [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      hashes[row] = hash_of(coordinates.data() + row * features, features);
-    }
-  });
-  const Parts parts(hashes, weights, execution);
-  std::vector<Index> first(static_cast<std::size_t>(rows), -1);
-  run_tasks(execution, Parts::count, 20.0 * static_cast<double>(rows), [&] {
+  const Parts parts(coordinates, rows, features, weights, execution);
+  std::vector<std::vector<Repeat>> repeats(static_cast<std::size_t>(parts.count()));
+  run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
     return [&](Index part) {
       const auto members = parts.members(part);
       Table table(coordinates.data(), features, static_cast<Index>(members.size()));
-      for (Index row : members) first[row] = table.find_or_insert(row, hashes[row]);
+      for (const Member& member : members) {
+        const Index first = table.find_or_insert(member.row, member.hash);
+        if (first != member.row) repeats[part].push_back({member.row, first});
+      }
     };
   });
-  return first;
-}
-
-// Whether every row is the first of its location, and has a weight.
-bool all_distinct(const std::vector<Index>& first, const Execution& execution) {
-  std::atomic<bool> distinct{true};
-  run_ranges(execution, static_cast<Index>(first.size()), [&](Index begin, Index end) {
-    bool same = true;
-    for (Index row = begin; row < end; ++row) same = same && first[row] == row;
-    if (!same) distinct = false;
-  });
-  return distinct;
+  const bool repeated = std::any_of(repeats.begin(), repeats.end(),
+                                    [](const auto& of_part) { return !of_part.empty(); });
+  if (!repeated && parts.size() == static_cast<std::size_t>(rows)) return {};
+  std::vector<Index> result(static_cast<std::size_t>(rows));
+  for (Index row = 0; row < rows; ++row) result[row] = weights && weights[row] == 0.0 ? -1 : row;
+  for (const auto& of_part : repeats) {
+    for (const Repeat& repeat : of_part) result[repeat.row] = repeat.first;
+  }
+  return result;
 }
 
 // Sums each location's weights in ascending order, so that the order of rows does not matter.
@@ -238,15 +248,13 @@ Locations distinct_locations(const Points& points, const double* weights, const 
   const int features = points.features;
   std::vector<Index> first =
       first_equal_rows(result.coordinates, points.rows, features, weights, execution);
-
-  if (all_distinct(first, execution)) {
-    result.first_row = std::move(first);
+  if (first.empty()) {
+    result.count = points.rows;
     if (weights) result.weights.assign(weights, weights + points.rows);
     return result;
   }
   // Number the locations by first row and close the gaps.
-  Index count = 0;
-  result.first_row.reserve(static_cast<std::size_t>(points.rows));
+  Index& count = result.count;
   for (Index row = 0; row < points.rows; ++row) {
     if (first[row] == row) {
       if (count != row) {

@@ -204,7 +204,7 @@ void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& loc
       const Index location = tree.row_of_slot[slot];
       if (location < 0) continue;
       slot_of_location[location] = slot;
-      tree.row_of_slot[slot] = locations.first_row[location];
+      if (!locations.first_row.empty()) tree.row_of_slot[slot] = locations.first_row[location];
       tree.weights[slot] = locations.weights.empty()
                                ? 1.0
                                : std::ldexp(locations.weights[location], -tree.weight_exponent);
@@ -236,7 +236,7 @@ Tree build(const Points& points, const double* weights, const double* period, in
     tree.periodic = tree.periodic || std::isfinite(tree.period[k]);
   }
   Locations locations = distinct_locations(points, weights, period, exponent, execution);
-  tree.locations = static_cast<Index>(locations.first_row.size());
+  tree.locations = locations.count;
   shape(tree);
   enter_rows(tree, locations, order_locations(tree, locations.coordinates, execution), execution);
   return tree;
