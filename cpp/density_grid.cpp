@@ -39,7 +39,6 @@ class GridRun {
       if (layer != layout_.layers.end()) {
         spread(layer->second);
         pass_in_plane(place, layer->second);
-        spread_.drop_before(place + 1);
       }
       const Index ready = place - layout_.reach;
       const auto finished = layout_.layers.find(ready);
@@ -172,13 +171,11 @@ class GridRun {
   }
 
   void pass_in_plane(Index place, const GridLayer& layer) {
-    if (samples_.features == 1) {
-      pass(spread_, 2, planar_.add(place, layer.partway));
-      return;
-    }
     Layers partway(layout_.sides);
-    pass(spread_, 2, partway.add(place, layer.partway));
-    pass(partway, 1, planar_.add(place, layer.planar));
+    Layers& first = samples_.features == 1 ? planar_ : partway;
+    pass(spread_, 2, first.add(place, layer.partway));
+    spread_.drop_before(place + 1);
+    if (samples_.features > 1) pass(partway, 1, planar_.add(place, layer.planar));
   }
 
   void pass_across(Index place, const GridLayer& layer) {

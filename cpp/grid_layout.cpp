@@ -206,18 +206,20 @@ double GridLayout::seconds_of_grid() const {
   return seconds;
 }
 
-// At layer z samples are spread up to z + span, both in-plane stages of z are held, planar layers
-// from z - 2 reach on, and finished ones from z - reach - span on.
+// At layer z samples are spread up to z + span, planar layers are held from z - 2 reach on and
+// finished ones from z - reach - span on; the spread layer z is gone when its planar one comes.
 double GridLayout::bytes() const {
   Index most = 0;
   for (const auto& [place, layer] : layers) {
-    Index cells = layer.partway.size();
+    Index cells = layer.partway.size() + std::max(layer.spread.size(), layer.planar.size());
     for (auto near = layers.lower_bound(place - 2 * reach - span);
          near != layers.end() && near->first <= place + span; ++near) {
       const Index distance = near->first - place;
-      if (distance >= 0) cells += near->second.spread.size();
-      if (distance <= 0 && distance >= -2 * reach) cells += near->second.planar.size();
-      if (distance <= -reach && distance >= -reach - span) cells += near->second.needed.size();
+      if (distance > 0) cells += near->second.spread.size();
+      if (distance < 0 && distance >= -2 * reach) cells += near->second.planar.size();
+      if (sides[0] > 1 && distance <= -reach && distance >= -reach - span) {
+        cells += near->second.needed.size();
+      }
     }
     most = std::max(most, cells);
   }

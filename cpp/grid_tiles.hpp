@@ -16,8 +16,8 @@ using Cell = std::array<Index, axes>;  // a tile's place, counted in tiles
 using Sides = std::array<int, axes>;   // of a tile, in grid points
 
 inline Sides tile_sides(int features) {
-  if (features == 1) return {1, 1, 1024};
-  if (features == 2) return {1, 32, 32};
+  if (features == 1) return {1, 16, 16};
+  if (features == 2) return {1, 16, 16};
   return {8, 16, 16};
 }
 inline int volume_of(const Sides& sides) { return sides[0] * sides[1] * sides[2]; }
