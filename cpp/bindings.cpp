@@ -190,7 +190,8 @@ auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol
 auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, double bandwidth,
                      double rtol, bool leave_out, Way way, int threads, const Report& report) {
   require(queries.features == samples.features, "queries and samples differ in their columns");
-  require(!leave_out || &queries == &samples, "only samples can be left out of their own sums");
+  require(leave_out == (&queries == &samples),
+          "samples are queries of their own only if each is left out of its sum");
   DensityOptions options = density_options(kernel, bandwidth, rtol, way);
   options.leave_out = leave_out;
   Buffer<double> values(queries.rows);
@@ -319,8 +320,9 @@ std::vector<Value> vector_of(nb::handle object) {
 
 // A state may come from a damaged file: what is indexed later must be there.
 void check_state(const Tree& t) {
-  require(t.levels >= 0 && t.levels < 60 && t.stride > 0 && t.features > 0 && t.locations > 0 &&
-              t.locations <= t.slots() && t.rows > 0,
+  require(t.levels >= 0 && t.levels < 60 && t.stride > 0 && t.stride <= max_stride &&
+              t.stride % 4 == 0 && t.features > 0 && t.locations > 0 && t.locations <= t.slots() &&
+              t.rows > 0,
           "the state of the tree is damaged");
   const auto slots = static_cast<std::size_t>(t.slots());
   const auto features = static_cast<std::size_t>(t.features);

@@ -76,8 +76,8 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
   pair_kernels().add_terms[static_cast<int>(options.kernel)](leaf_pair(tree, leaf, tree, leaf),
                                                              scale, sums.data(), nullptr);
   const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
-  const double amount = std::log(tree.total_weight / (options.rtol * least));
-  return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);
+  return std::min(reach_sq(tree, options, least),
+                  square_at_decay(options.kernel, vanished_decay, h));
 }
 
 // A keeper that counts the leaves it looks at.

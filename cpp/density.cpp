@@ -40,6 +40,23 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
   return sum;
 }
 
+WeightRange weight_range(const Tree& samples) {
+  WeightRange range{samples.weights[0], samples.weights[0]};
+  for (Index leaf = 0; leaf < samples.leaves(); ++leaf) {
+    const double* weights = samples.weights.data() + leaf * samples.stride;
+    for (int i = 0; i < samples.count(leaf); ++i) {
+      range.least = std::fmin(range.least, weights[i]);
+      range.most = std::fmax(range.most, weights[i]);
+    }
+  }
+  return range;
+}
+
+bool rough_terms_suffice(const Tree& samples, const DensityOptions& options) {
+  return is_infinite(options.kernel) && options.rtol > 10.0 * roughness &&
+         samples.total_weight < 1e25 * weight_range(samples).least;
+}
+
 namespace {
 
 Way choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {

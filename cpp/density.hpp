@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kdtree.hpp"
@@ -33,20 +34,18 @@ inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
 }
 
-inline bool has_equal_weights(const Tree& samples) {
-  for (Index leaf = 0; leaf < samples.leaves(); ++leaf) {
-    const double* weights = samples.weights.data() + leaf * samples.stride;
-    for (int i = 0; i < samples.count(leaf); ++i) {
-      if (weights[i] != samples.weights[0]) return false;
-    }
-  }
-  return true;
-}
+struct WeightRange {
+  double least;
+  double most;
+};
+
+WeightRange weight_range(const Tree& samples);
 
 // What turns squares into terms, for sums over these samples.
 inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
   KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
-  scale.fuse = has_equal_weights(samples);
+  const WeightRange weights = weight_range(samples);
+  scale.fuse = weights.least == weights.most && !options.leave_out;
   return scale;
 }
 
@@ -75,6 +74,19 @@ struct Sums {
 // `queries` may be the very tree `samples`: then each sample's sum includes itself.
 Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution);
+
+// Whether terms to a relative `roughness` serve. Far below the smallest sum they are not zero but
+// tiny, which very unequal weights would bring up again.
+bool rough_terms_suffice(const Tree& samples, const DensityOptions& options);
+
+// The square beyond which the samples add less than half of rtol to a sum that is at least `least`
+// times exp(-near); the other half is for the terms' own errors. Infinite kernels.
+inline double reach_sq(const Tree& samples, const DensityOptions& options, double least,
+                       double near = 0.0) {
+  if (options.rtol == 0.0) return std::numeric_limits<double>::infinity();
+  const double amount = near + std::log(samples.total_weight / (0.5 * options.rtol * least));
+  return square_at_decay(options.kernel, std::fmax(amount, 0.0), bandwidth_in(samples, options));
+}
 
 // The ways, one a file.
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,

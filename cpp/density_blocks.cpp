@@ -22,8 +22,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // the nearest caches.
 constexpr int strip_rows = 3 * panel_width;
 
-ToTerms terms_for(const DensityOptions& options) {
-  const bool rough = is_infinite(options.kernel) && options.rtol > 10.0 * roughness;
+ToTerms terms_for(const Tree& samples, const DensityOptions& options) {
+  const bool rough = rough_terms_suffice(samples, options);
   const auto kernel = static_cast<int>(options.kernel);
   return (rough ? pair_kernels().to_rough_terms : pair_kernels().to_terms)[kernel];
 }
@@ -34,7 +34,7 @@ struct Problem {
         options(given),
         h(bandwidth_in(all.tree, given)),
         scale(given.kernel, h, all.tree.features),
-        to_terms(terms_for(given)),
+        to_terms(terms_for(all.tree, given)),
         tolerance(std::max(2e-13, 1e-3 * given.rtol * is_infinite(given.kernel))),
         error(product_error(all.tree.features, 0x1p-53)),
         worth(error / (2.0 * definition_error(all.tree.features))),
@@ -49,12 +49,10 @@ struct Problem {
     }
   }
 
-  // Beyond this square the samples add less than half of rtol to a sum that is at least `least`;
-  // the other half is for the terms' own errors.
   double reach(double least) const {
     if (!is_infinite(options.kernel)) return scale.support_sq;
-    const double amount = std::log(blocks.tree.total_weight / (0.5 * options.rtol * least));
-    return square_at_decay(options.kernel, std::clamp(amount, 0.0, vanished_decay), h);
+    return std::min(reach_sq(blocks.tree, options, least),
+                    square_at_decay(options.kernel, vanished_decay, h));
   }
 
   Unsure unsure_in_infinite(double off, double weight) const;
@@ -122,8 +120,10 @@ bool is_unsure(const Unsure& unsure, double square, double norms) {
 
 class Worker {
  public:
-  Worker(const Problem& problem, std::vector<double>& sums, std::vector<double>& reaches)
-      : problem_(&problem),
+  Worker(const Problem& problem, const Execution& execution, std::vector<double>& sums,
+         std::vector<double>& reaches)
+      : execution_(&execution),
+        problem_(&problem),
         blocks_(&problem.blocks),
         features_(problem.blocks.tree.features),
         sums_(sums.data()),
@@ -142,7 +142,7 @@ class Worker {
     if (a == b) {
       for (Index block = a * blocks; block < (a + 1) * blocks; ++block) add_itself(block);
     }
-    for (Index column = b * blocks; column < (b + 1) * blocks; ++column) {
+    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stop; ++column) {
       bool ready = false;
       for (Index row = a * blocks; row < std::min((a + 1) * blocks, column); ++row) {
         const double reach = std::max(reaches_[row], reaches_[column]);
@@ -243,6 +243,7 @@ class Worker {
     return least;
   }
 
+  const Execution* execution_;
   const Problem* problem_;
   const Blocks* blocks_;
   int features_;
@@ -271,7 +272,7 @@ void block_sums(const Tree& tree, const DensityOptions& options, const Execution
   run_pairs(
       execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
-        return [worker = Worker(problem, values, reaches)](Index a, Index b) mutable {
+        return [worker = Worker(problem, execution, values, reaches)](Index a, Index b) mutable {
           worker.add_vertices(a, b);
         };
       });

@@ -32,13 +32,6 @@ struct Problem {
   LeafPair pair(Index query_leaf, Index sample_leaf) const {
     return leaf_pair(queries, query_leaf, samples, sample_leaf);
   }
-  // The square beyond which the samples add less than half of rtol to a sum that is at least
-  // `least` times exp(-near); the other half is for the terms' own errors.
-  double reach(double least, double near) const {
-    if (options.rtol == 0.0) return infinity;
-    const double amount = near + std::log(samples.total_weight / (0.5 * options.rtol * least));
-    return square_at_decay(options.kernel, std::max(amount, 0.0), h);
-  }
 };
 
 // Each query leaf's reach, carried up to the inner nodes.
@@ -56,7 +49,7 @@ double reach_from_own_leaf(const Problem& problem, Index leaf) {
   std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
   problem.add_terms(problem.pair(leaf, leaf), problem.scale, sums.data(), nullptr);
   const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
-  return problem.reach(least, 0.0);
+  return reach_sq(tree, problem.options, least);
 }
 
 // Every sum is at least the nearest sample's term. Where that would underflow the sum is taken
@@ -74,7 +67,9 @@ class FromNearest {
     // No sample: the only location left itself out. No decay: beyond the floats even as logarithm.
     if (sample < 0 || std::isinf(near)) return 0.0;
     // Rounding must not leave the nearest sample itself out.
-    return std::max(problem_.reach(problem_.samples.weights[sample], near), nearest_.square[slot]);
+    return std::max(
+        reach_sq(problem_.samples, problem_.options, problem_.samples.weights[sample], near),
+        nearest_.square[slot]);
   }
   bool is_far(Index slot) const {
     return nearest_.slot[slot] >= 0 && decay_at(slot) > far_decay && !std::isinf(decay_at(slot));
@@ -196,8 +191,8 @@ void sum_infinite(const Problem& problem, const Execution& execution, Sums& sums
   for_query_leaves(problem, work, execution, [&](Index leaf) { from_nearest.sum_far(leaf, sums); });
 }
 
-AddTerms terms_for(const DensityOptions& options) {
-  const bool rough = is_infinite(options.kernel) && options.rtol > 10.0 * roughness;
+AddTerms terms_for(const Tree& samples, const DensityOptions& options) {
+  const bool rough = rough_terms_suffice(samples, options);
   const auto kernel = static_cast<int>(options.kernel);
   return (rough ? pair_kernels().rough_terms : pair_kernels().add_terms)[kernel];
 }
@@ -208,7 +203,7 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums) {
   const double h = bandwidth_in(samples, options);
   const KernelScale scale = scale_for(samples, options);
-  const Problem problem{queries, samples, options, h, scale, terms_for(options)};
+  const Problem problem{queries, samples, options, h, scale, terms_for(samples, options)};
   if (is_infinite(options.kernel)) {
     sum_infinite(problem, execution, sums);
   } else {

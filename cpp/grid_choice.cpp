@@ -169,15 +169,13 @@ double seconds_a_pair(const Tree& queries, const Tree& samples) {
 // From a few query leaves, evenly spaced in the tree.
 double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   constexpr Index most_leaves = 32;
-  const double h = bandwidth_in(samples, options);
   const double mean = samples.total_weight / static_cast<double>(samples.locations);
-  const double amount = std::log(samples.total_weight / (options.rtol * mean));
-  const double reach_sq = square_at_decay(options.kernel, std::max(amount, 0.0), h);
+  const double reach = reach_sq(samples, options, mean);
   const Index leaves = std::min(most_leaves, queries.leaves());
   double pairs = 0.0;
   for (Index i = 0; i < leaves; ++i) {
     const Index leaf = (2 * i + 1) * queries.leaves() / (2 * leaves);
-    pairs += count_within(queries, leaf, samples, reach_sq);
+    pairs += count_within(queries, leaf, samples, reach);
   }
   return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) *
          seconds_a_pair(queries, samples);

@@ -46,7 +46,7 @@ struct GridLoops {
                    double* out);
 };
 
-// The fastest set that this machine can run.
+// Those of the instruction set in use.
 const GridLoops& grid_loops();
 
 }  // namespace quickshift

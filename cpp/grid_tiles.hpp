@@ -97,7 +97,6 @@ class Layers {
  public:
   explicit Layers(const Sides& sides) : sides_(sides) {}
 
-  Tiles& at(Index layer) { return layers_.at(layer); }
   Tiles& add(Index layer, const CellSet& cells) {
     return layers_.try_emplace(layer, volume_of(sides_), cells).first->second;
   }

@@ -74,8 +74,9 @@ struct Singles {
 
 class Worker {
  public:
-  Worker(const Problem& problem, NearestHigher& found)
-      : problem_(&problem),
+  Worker(const Problem& problem, const Execution& execution, NearestHigher& found)
+      : execution_(&execution),
+        problem_(&problem),
         blocks_(&problem.blocks),
         features_(problem.blocks.tree.features),
         squares_(found.square.data()),
@@ -89,7 +90,7 @@ class Worker {
 
   void meet_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_a_vertex();
-    for (Index column = b * blocks; column < (b + 1) * blocks; ++column) {
+    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stop; ++column) {
       for (Index row = a * blocks; row < (a + 1) * blocks && row <= column; ++row) {
         meet(row, column);
       }
@@ -217,6 +218,7 @@ class Worker {
     }
   }
 
+  const Execution* execution_;
   const Problem* problem_;
   const Blocks* blocks_;
   int features_;
@@ -246,7 +248,7 @@ NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights,
   run_pairs(
       execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
-        return [worker = Worker(problem, found)](Index a, Index b) mutable {
+        return [worker = Worker(problem, execution, found)](Index a, Index b) mutable {
           worker.meet_vertices(a, b);
         };
       });

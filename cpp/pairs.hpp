@@ -1,7 +1,8 @@
 // The inner loops over pairs of points: one source, compiled once for each instruction set.
 //
 // Queries lie in the lanes of a vector and samples come one after another, so every query adds its
-// terms in the order of the samples: the sum's bits do not depend on the width of the vectors.
+// terms in the order of the samples, and every sample its terms in fours of queries: the order does
+// not depend on the width of the vectors.
 #pragma once
 
 #include "kernel.hpp"

@@ -24,7 +24,7 @@ namespace {
 // What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
 // adds nothing.
 struct Epanechnikov {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     const Vec rest = scale.width_sq - square;

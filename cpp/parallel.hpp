@@ -1,8 +1,8 @@
 // Threads for one call: spawned, fed from a counter, joined.
 //
 // Work is cut into tasks whose number does not depend on the number of threads, and each task
-// writes only its own range, so results have the same bits for any thread count. Nothing outlives
-// the call, so a fork between two calls is safe.
+// writes only its own range (or two, in a fixed order: pair_schedule.hpp), so results have the same
+// bits for any thread count. Nothing outlives the call, so a fork between two calls is safe.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,9 @@ inline void wait_for_workers(Pool& pool, const Execution& execution, std::int64_
   using namespace std::chrono_literals;
   std::unique_lock lock(pool.mutex);
   while (!pool.changed.wait_for(lock, 100ms, [&] { return pool.running == 0; })) {
-    const auto finished = std::clamp<std::int64_t>(pool.next - pool.running, 0, tasks);
+    // A worker that has left took a number beyond the last task.
+    const std::int64_t taken = std::min<std::int64_t>(pool.next, tasks);
+    const auto finished = std::max<std::int64_t>(taken - pool.running, 0);
     lock.unlock();
     try {
       if (!execution.stop) {

@@ -59,7 +59,7 @@ struct TileKernels {
                   float* row, float* least);
 };
 
-// The fastest set that this machine can run.
+// Those of the instruction set in use.
 const TileKernels& tile_kernels();
 
 }  // namespace quickshift

@@ -74,13 +74,19 @@ def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     grid = 0
     if kernel == "gaussian" and n_features <= 3:
         grid = max(5 * n_samples + _FEW, _SMALL_GRID) + _FEW
-    return _WORD * (slots + n_samples + nodes * a_node + grid)
+    return _WORD * (slots + n_samples + nodes * a_node + grid) + _block_bytes(n_samples, n_features)
 
 
-def climb_bytes(n_samples: int) -> int:
+def climb_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the search for parents needs beyond the tree: heights, parents, distances."""
     slots, nodes = _shape(n_samples)
-    return _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
+    own = _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
+    return own + _block_bytes(n_samples, n_features)
+
+
+def _block_bytes(n_samples: int, n_features: int) -> int:
+    """Bytes of the copy that products of blocks work on, where they may be chosen."""
+    return _WORD * n_samples * (n_features + 4) if n_features > 6 else 0
 
 
 def cut_bytes(n_samples: int) -> int:
@@ -119,7 +125,7 @@ def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> i
     kept = 6 * sums  # sums, parent, distance, labels, density and its logarithm
     after_tree = [
         density_bytes(n_samples, n_features, kernel),
-        sums + climb_bytes(n_samples),
+        sums + climb_bytes(n_samples, n_features),
         sums + parents + cut_bytes(n_samples),
         kept,
     ]

@@ -1,5 +1,6 @@
 """Telling a caller how far a stage is."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -42,5 +43,6 @@ def reporting(progress: Progress | None, stage: str) -> Iterator[Report | None]:
             f"progress is {progress!r}, expected a callable that takes the name of a stage and the "
             f"part of it that is done. Use None to be told nothing."
         )
-    yield lambda done: progress(stage, done)
+    # Only the end of a stage says 1.
+    yield lambda done: progress(stage, min(done, math.nextafter(1.0, 0.0)))
     progress(stage, 1.0)

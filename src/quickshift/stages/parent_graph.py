@@ -108,7 +108,7 @@ def climb(
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
     heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
     shape = samples.n_samples, samples.n_features
-    require_memory(climb_bytes(samples.n_samples), "climb", shape)
+    require_memory(climb_bytes(samples.n_samples, samples.n_features), "climb", shape)
     with reporting(progress, "climb") as report:
         parent, distance = _core.nearest_higher(
             samples.tree, heights, bits, strict, resolve_threads(n_jobs), report
