@@ -1,11 +1,14 @@
+// The tables of the instruction set in use.
 #include "grid_loops.hpp"
 #include "instruction_set.hpp"
 #include "pairs.hpp"
+#include "tiles.hpp"
 
 namespace quickshift {
 
 QUICKSHIFT_DECLARE_TABLE(PairKernels, pair_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
+QUICKSHIFT_DECLARE_TABLE(TileKernels, tile_table)
 
 const PairKernels& pair_kernels() {
   static constexpr const PairKernels* tables[] = QUICKSHIFT_TABLES(pair_table);
@@ -14,6 +17,11 @@ const PairKernels& pair_kernels() {
 
 const GridLoops& grid_loops() {
   static constexpr const GridLoops* tables[] = QUICKSHIFT_TABLES(grid_table);
+  return *tables[instruction_set_index()];
+}
+
+const TileKernels& tile_kernels() {
+  static constexpr const TileKernels* tables[] = QUICKSHIFT_TABLES(tile_table);
   return *tables[instruction_set_index()];
 }
 
