@@ -168,9 +168,11 @@ inline Vec take_plane(const Footprint& point, Side rows, int row_length, const d
   return total;
 }
 
-template <int wide>
-void spread_wide(const Window& window, const LeafPart& part, const double* weights,
-                 const Patch& patch) {
+// Runs visit(i, point, share, rows, plane) for every plane of the patch and every point whose
+// window it crosses, plane by plane; share: the window's value there along the first axis.
+template <int wide, class Visit>
+inline void for_planes(const Window& window, const LeafPart& part, const Patch& patch,
+                       const Visit& visit) {
   Footprint points[most_points];
   find_footprints<wide>(window, part, patch.origin, points);
   const int count = part.end - part.begin;
@@ -182,34 +184,33 @@ void spread_wide(const Window& window, const LeafPart& part, const double* weigh
     for (int i = 0; i < count; ++i) {
       const int at = z - points[i].start[0];
       if (at < 0 || at >= planes.count) continue;
-      const double factor = weights[part.begin + i] * points[i].values[0][planes.offset + at];
-      add_plane<wide>(points[i], factor, rows, patch.extent[2], patch.values + z * plane_size);
+      visit(i, points[i], points[i].values[0][planes.offset + at], rows,
+            patch.values + z * plane_size);
     }
   }
 }
 
 template <int wide>
+void spread_wide(const Window& window, const LeafPart& part, const double* weights,
+                 const Patch& patch) {
+  for_planes<wide>(
+      window, part, patch,
+      [&](int i, const Footprint& point, double share, const Side& rows, double* plane) {
+        add_plane<wide>(point, weights[part.begin + i] * share, rows, patch.extent[2], plane);
+      });
+}
+
+template <int wide>
 void interpolate_wide(const Window& window, const LeafPart& part, const Patch& patch,
                       double* sums) {
-  Footprint points[most_points];
-  find_footprints<wide>(window, part, patch.origin, points);
-  const int count = part.end - part.begin;
-  const Side planes = side_of(window, 0);
-  const Side rows = side_of(window, 1);
-  const Span span = planes_under(points, count, planes.count);
-  const long plane_size = static_cast<long>(patch.extent[1]) * patch.extent[2];
   Vec totals[most_points] = {};
-  for (int z = span.begin; z < span.end; ++z) {
-    for (int i = 0; i < count; ++i) {
-      const int at = z - points[i].start[0];
-      if (at < 0 || at >= planes.count) continue;
-      const Vec factor = broadcast(points[i].values[0][planes.offset + at]);
-      const Vec taken =
-          take_plane<wide>(points[i], rows, patch.extent[2], patch.values + z * plane_size);
-      totals[i] = fused(factor, taken, totals[i]);
-    }
-  }
-  for (int i = 0; i < count; ++i) {
+  for_planes<wide>(
+      window, part, patch,
+      [&](int i, const Footprint& point, double share, const Side& rows, const double* plane) {
+        const Vec taken = take_plane<wide>(point, rows, patch.extent[2], plane);
+        totals[i] = fused(broadcast(share), taken, totals[i]);
+      });
+  for (int i = 0; i < part.end - part.begin; ++i) {
     double sum = 0.0;
     for (int lane = 0; lane < lanes; ++lane) sum += totals[i][lane];
     sums[part.begin + i] = sum;
