@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 
@@ -79,9 +80,9 @@ class Buffer {
   std::unique_ptr<Value[]> data_;
 };
 
-template <class Value>
-Result<Value> array_of(const std::vector<Value>& values) {
-  Buffer<Value> buffer(static_cast<Index>(values.size()));
+template <class Values>
+auto array_of(const Values& values) {
+  Buffer<typename Values::value_type> buffer(static_cast<Index>(values.size()));
   std::copy(values.begin(), values.end(), buffer.data());
   return buffer.array();
 }
@@ -284,7 +285,25 @@ auto roots(const Indices& parent, const Reals& distance, double tau, int threads
     return find_roots(parent.data(), distance.data(), rows, tau, execution, root.data());
   });
   require(valid, "parent must name rows and contain no cycle");
-  return root.array();
+  std::vector<Index> present;
+  for (Index row = 0; row < rows; ++row) {
+    if (root.data()[row] == row && !std::isnan(distance.data()[row])) present.push_back(row);
+  }
+  return std::make_tuple(root.array(), array_of(present));
+}
+
+auto labels(const Indices& root, const Indices& roots, int threads) {
+  const auto rows = static_cast<Index>(root.size());
+  const auto outside = [&](Index row) { return row < 0 || row >= rows; };
+  const std::span listed(roots.data(), roots.size());
+  require(std::none_of(listed.begin(), listed.end(), outside) &&
+              std::none_of(root.data(), root.data() + rows, outside),
+          "roots must name rows");
+  Buffer<Index> numbers(rows);
+  without_gil(threads, [&](const Execution& execution) {
+    number_trees(root.data(), rows, listed, execution, numbers.data());
+  });
+  return numbers.array();
 }
 
 auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
@@ -306,16 +325,17 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 // A tree is plain data, so its state is its arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
-                        t.weight_exponent, t.total_weight, array_of(t.coordinates),
-                        array_of(t.weights), array_of(t.boxes), array_of(t.period),
-                        array_of(t.row_of_slot), array_of(t.slot_of_row));
+                        t.weight_exponent, t.total_weight, t.least_weight, t.greatest_weight,
+                        array_of(t.coordinates), array_of(t.weights), array_of(t.boxes),
+                        array_of(t.period), array_of(t.row_of_slot), array_of(t.slot_of_row));
 }
 
-template <class Value>
-std::vector<Value> vector_of(nb::handle object) {
+template <class Values>
+void copy_to(nb::handle object, Values& to) {
+  using Value = typename Values::value_type;
   const auto array =
       nb::cast<nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(object);
-  return {array.data(), array.data() + array.size()};
+  to.assign(array.data(), array.data() + array.size());
 }
 
 // A state may come from a damaged file: what is indexed later must be there.
@@ -338,7 +358,7 @@ void check_state(const Tree& t) {
 }
 
 void restore_tree(Tree& t, const nb::tuple& state) {
-  require(state.size() == 15, "the state of a tree has 15 parts");
+  require(state.size() == 17, "the state of a tree has 17 parts");
   new (&t) Tree();
   t.rows = nb::cast<Index>(state[0]);
   t.locations = nb::cast<Index>(state[1]);
@@ -349,12 +369,14 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   t.periodic = nb::cast<bool>(state[6]);
   t.weight_exponent = nb::cast<int>(state[7]);
   t.total_weight = nb::cast<double>(state[8]);
-  t.coordinates = vector_of<double>(state[9]);
-  t.weights = vector_of<double>(state[10]);
-  t.boxes = vector_of<double>(state[11]);
-  t.period = vector_of<double>(state[12]);
-  t.row_of_slot = vector_of<Index>(state[13]);
-  t.slot_of_row = vector_of<Index>(state[14]);
+  t.least_weight = nb::cast<double>(state[9]);
+  t.greatest_weight = nb::cast<double>(state[10]);
+  copy_to(state[11], t.coordinates);
+  copy_to(state[12], t.weights);
+  copy_to(state[13], t.boxes);
+  copy_to(state[14], t.period);
+  copy_to(state[15], t.row_of_slot);
+  copy_to(state[16], t.slot_of_row);
   check_state(t);
 }
 
@@ -438,7 +460,10 @@ NB_MODULE(_core, m) {
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
-        "Row that each row reaches over edges no longer than tau.");
+        "Row that each row reaches over edges no longer than tau, and the rows that are reached; "
+        "rows without a distance are not.");
+  m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
+        "Place of each row's root among the given ones; -1 where it is not there.");
   m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
         "SciPy linkage of the edges above the given children, which are in rising distance.");
 }

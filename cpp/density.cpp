@@ -40,21 +40,9 @@ double single_sum(const Tree& samples, const DensityOptions& options, const doub
   return sum;
 }
 
-WeightRange weight_range(const Tree& samples) {
-  WeightRange range{samples.weights[0], samples.weights[0]};
-  for (Index leaf = 0; leaf < samples.leaves(); ++leaf) {
-    const double* weights = samples.weights.data() + leaf * samples.stride;
-    for (int i = 0; i < samples.count(leaf); ++i) {
-      range.least = std::fmin(range.least, weights[i]);
-      range.most = std::fmax(range.most, weights[i]);
-    }
-  }
-  return range;
-}
-
 bool rough_terms_suffice(const Tree& samples, const DensityOptions& options) {
-  return is_infinite(options.kernel) && options.rtol > 10.0 * roughness &&
-         samples.total_weight < 1e25 * weight_range(samples).least;
+  return is_infinite(options.kernel) && options.rtol > 4.0 * roughness &&
+         samples.total_weight < 1e25 * samples.least_weight;
 }
 
 namespace {
@@ -93,8 +81,8 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution) {
   const bool includes_itself = &queries == &samples && !options.leave_out;
   Sums sums;
-  sums.values.assign(static_cast<std::size_t>(queries.slots()), 0.0);
-  if (!includes_itself) sums.log_scales.assign(static_cast<std::size_t>(queries.slots()), 0.0);
+  sums.values = filled_array(queries.slots(), 0.0, execution);
+  if (!includes_itself) sums.log_scales = filled_array(queries.slots(), 0.0, execution);
   if (const auto grid = choose_grid(queries, samples, options)) {
     grid_sums(queries, samples, options, *grid, execution, sums);
   } else {

@@ -34,18 +34,10 @@ inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
 }
 
-struct WeightRange {
-  double least;
-  double most;
-};
-
-WeightRange weight_range(const Tree& samples);
-
 // What turns squares into terms, for sums over these samples.
 inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
   KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
-  const WeightRange weights = weight_range(samples);
-  scale.fuse = weights.least == weights.most && !options.leave_out;
+  scale.fuse = samples.least_weight == samples.greatest_weight && !options.leave_out;
   return scale;
 }
 
@@ -67,8 +59,8 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
 // of an infinite kernel would underflow, so they are taken relative to the nearest sample's. Empty
 // where that cannot happen, because every query is a sample.
 struct Sums {
-  std::vector<double> values;
-  std::vector<double> log_scales;
+  Array<double> values;
+  Array<double> log_scales;
 };
 
 // `queries` may be the very tree `samples`: then each sample's sum includes itself.

@@ -32,7 +32,7 @@ class GridRun {
 
   // A layer is ready for the passes when all pieces that begin in it or before it are spread, and
   // for its targets when the layers within reach beyond it have had the passes in their plane.
-  void operator()(std::vector<double>& sums) {
+  void operator()(Array<double>& sums) {
     for (const Index place : places()) {
       if (execution_.stop) return;
       const auto layer = layout_.layers.find(place);
@@ -214,7 +214,7 @@ class GridRun {
     }
   }
 
-  void interpolate(const GridLayer& layer, std::vector<double>& sums) const {
+  void interpolate(const GridLayer& layer, Array<double>& sums) const {
     const Layers& tiles = samples_.features == 3 ? final_ : planar_;
     Index slots = 0;
     for (const Index i : layer.targets) {

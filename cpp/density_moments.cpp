@@ -25,8 +25,9 @@ class Moments {
       : tree_(tree),
         features_(tree.features),
         width_(2 + tree.features),
-        values_(static_cast<std::size_t>(tree.nodes() * width_), 0.0) {
+        values_(unset_array<double>(tree.nodes() * width_)) {
     for_nodes_upwards(tree, execution, [&](Index node) {
+      std::fill_n(row(node), width_, 0.0);
       if (tree.is_leaf(node)) {
         add_leaf(node);
       } else {
@@ -74,21 +75,22 @@ class Moments {
   const Tree& tree_;
   int features_;
   int width_;
-  std::vector<double> values_;
+  Array<double> values_;
 };
 
 // Per query node the sum over the nodes it took whole, as a polynomial about the middle of its box:
 // rows of [constant, quadratic, linear…], constant + linear·u - quadratic |u|².
 class Polynomials {
  public:
-  Polynomials(const Tree& queries, const Moments& moments, const KernelScale& scale, bool uniform)
+  Polynomials(const Tree& queries, const Moments& moments, const KernelScale& scale, bool uniform,
+              const Execution& execution)
       : queries_(queries),
         moments_(moments),
         scale_(scale),
         uniform_(uniform),
         features_(queries.features),
         width_(2 + queries.features),
-        values_(static_cast<std::size_t>(queries.nodes() * width_), 0.0) {}
+        values_(filled_array(queries.nodes() * width_, 0.0, execution)) {}
 
   // Adds a node of samples to a node of queries; between: from the middle of the samples to that of
   // the queries.
@@ -151,7 +153,7 @@ class Polynomials {
   bool uniform_;
   int features_;
   int width_;
-  std::vector<double> values_;
+  Array<double> values_;
 };
 
 struct Problem {
@@ -235,7 +237,7 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
                  const Execution& execution, Sums& sums) {
   const Moments moments(samples, execution);
   const Problem problem{queries, samples, options, scale_for(samples, options)};
-  Polynomials polynomials(queries, moments, problem.scale, problem.uniform());
+  Polynomials polynomials(queries, moments, problem.scale, problem.uniform(), execution);
   traverse_pairs(queries, samples, 200.0 * static_cast<double>(queries.locations), execution,
                  [&] { return Worker(problem, polynomials, sums); });
   for_nodes_downwards(queries, execution, [&](Index node) {

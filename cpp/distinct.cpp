@@ -70,7 +70,7 @@ struct Member {
 // have for each part, then put it behind what the ranges before them have.
 class Parts {
  public:
-  Parts(const std::vector<double>& coordinates, Index rows, int features, const double* weights,
+  Parts(const Array<double>& coordinates, Index rows, int features, const double* weights,
         const Execution& execution)
       : rows_(rows),
         bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 14))), 1,
@@ -87,7 +87,7 @@ class Parts {
     };
     run_ranges_of_rows(
         execution, [&](Index range) { visit(range, [](Index& next, const Member&) { ++next; }); });
-    members_.resize(static_cast<std::size_t>(begin_parts()));
+    members_ = unset_array<Member>(begin_parts());
     run_ranges_of_rows(execution, [&](Index range) {
       visit(range, [&](Index& next, const Member& member) { members_[next++] = member; });
     });
@@ -125,7 +125,7 @@ class Parts {
   int bits_;
   std::vector<Index> next_;  // by range and part
   std::vector<Index> end_;   // by part
-  std::vector<Member> members_;
+  Array<Member> members_;
 };
 
 struct Repeat {
@@ -136,9 +136,8 @@ struct Repeat {
 // For every row the first row with the same coordinates, -1 for rows of weight zero. Empty where
 // every row is the first, which is found out without writing about each. Tasks own parts of the
 // range of hashes: equal rows meet in one.
-std::vector<Index> first_equal_rows(const std::vector<double>& coordinates, Index rows,
-                                    int features, const double* weights,
-                                    const Execution& execution) {
+std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows, int features,
+                                    const double* weights, const Execution& execution) {
   const Parts parts(coordinates, rows, features, weights, execution);
   std::vector<std::vector<Repeat>> repeats(static_cast<std::size_t>(parts.count()));
   run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
@@ -193,9 +192,9 @@ std::vector<double> merged_weights(const double* weights, const std::vector<Inde
   return merged;
 }
 
-std::vector<double> load(const Points& points, const double* period, int exponent,
-                         const Execution& execution) {
-  std::vector<double> out(static_cast<std::size_t>(points.rows * points.features));
+Array<double> load(const Points& points, const double* period, int exponent,
+                   const Execution& execution) {
+  Array<double> out = unset_array<double>(points.rows * points.features);
   const double factor = std::ldexp(1.0, -exponent);
   const bool plain = !period && std::isnormal(factor);
   run_ranges(execution, points.rows, [&](Index begin, Index end) {

@@ -3,16 +3,17 @@
 
 #include <vector>
 
+#include "array.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
 
 namespace quickshift {
 
 struct Locations {
-  std::vector<double> coordinates;  // (m, features): wrapped, scaled, without -0.0
-  std::vector<double> weights;      // (m,), or empty where every one is 1
-  Index count = 0;                  // m
-  std::vector<Index> first_row;     // (m,); empty where it is the location itself
+  Array<double> coordinates;     // (m, features): wrapped, scaled, without -0.0
+  std::vector<double> weights;   // (m,), or empty where every one is 1
+  Index count = 0;               // m
+  std::vector<Index> first_row;  // (m,); empty where it is the location itself
   std::vector<Index>
       location_of_row;  // (rows,), -1 for weight zero; empty where it is the identity
 };

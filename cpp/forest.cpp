@@ -9,9 +9,11 @@
 
 namespace quickshift {
 
-// Pointer jumping: every pass doubles the length of the paths that are resolved.
+// Pointer jumping in place: every pass at least doubles the length of the paths that are resolved.
+// A thread may read what another has written, which leads to the same root by fewer steps.
 bool find_roots(const Index* parent, const double* distance, Index rows, double tau,
                 const Execution& execution, Index* root) {
+  const auto relaxed = std::memory_order_relaxed;
   std::atomic<bool> valid{true};
   run_ranges(execution, rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
@@ -20,34 +22,45 @@ bool find_roots(const Index* parent, const double* distance, Index rows, double 
       if (parent[row] < 0 || parent[row] >= rows) valid = false;
     }
   });
-  if (!valid) return false;
-  std::vector<Index> room(static_cast<std::size_t>(rows));
-  Index* from = root;
-  Index* to = room.data();
   Index reach = 1;
-  for (std::atomic<bool> changed{true}; changed;) {
+  for (std::atomic<bool> changed{true}; changed && valid;) {
     if (reach > 2 * rows) return false;  // longer than any path without a cycle
     changed = false;
     reach *= 2;
     run_ranges(execution, rows, [&](Index begin, Index end) {
       bool moved = false;
       for (Index row = begin; row < end; ++row) {
-        to[row] = from[from[row]];
-        moved = moved || to[row] != from[row];
+        const Index up = std::atomic_ref(root[row]).load(relaxed);
+        const Index further = std::atomic_ref(root[up]).load(relaxed);
+        std::atomic_ref(root[row]).store(further, relaxed);
+        moved = moved || further != up;
       }
       if (moved) changed = true;
     });
-    std::swap(from, to);
   }
-  if (from != root) std::copy_n(from, rows, root);
-  // Doubled steps can stand still on a cycle: what they end in must be a root.
+  if (!valid) return false;
+  // Doubled steps can stand still on a cycle: what ends there must be a root.
   run_ranges(execution, rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      const Index end_of_path = root[row];
-      if (parent[end_of_path] != end_of_path && distance[end_of_path] <= tau) valid = false;
+      if (root[row] == row && parent[row] != row && distance[row] <= tau) valid = false;
     }
   });
   return valid;
+}
+
+void number_trees(const Index* root, Index rows, std::span<const Index> roots,
+                  const Execution& execution, Index* labels) {
+  run_ranges(execution, rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      if (root[row] == row) labels[row] = -1;
+    }
+  });
+  for (std::size_t i = 0; i < roots.size(); ++i) labels[roots[i]] = static_cast<Index>(i);
+  run_ranges(execution, rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      if (root[row] != row) labels[row] = labels[root[row]];
+    }
+  });
 }
 
 void write_linkage(const Index* parent, const double* distance, Index rows, const Index* children,

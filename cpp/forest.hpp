@@ -1,6 +1,8 @@
 // What follows from the parents alone: the trees after a cut, and all cuts as one linkage.
 #pragma once
 
+#include <span>
+
 #include "parallel.hpp"
 #include "points.hpp"
 
@@ -10,6 +12,10 @@ namespace quickshift {
 // more than one row; returns false if they do, or if a parent is out of range.
 bool find_roots(const Index* parent, const double* distance, Index rows, double tau,
                 const Execution& execution, Index* root);
+
+// Numbers the trees in the order of `roots`; rows whose root is not listed get -1.
+void number_trees(const Index* root, Index rows, std::span<const Index> roots,
+                  const Execution& execution, Index* labels);
 
 // SciPy's linkage: rows of (cluster, cluster, distance, size), from the edges in the given order of
 // children, which must be that of rising distance. Writes one row an edge.

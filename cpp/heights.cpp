@@ -23,13 +23,15 @@ double round_to_bits(double value, int bits) {
 
 Heights::Heights(const Tree& tree, const double* density, int bits, const Execution& execution)
     : tree_(tree),
-      density_(static_cast<std::size_t>(tree.slots()), -infinity),
-      top_row_(tree.row_of_slot),
-      highest_below_(static_cast<std::size_t>(tree.nodes()), -1),
-      highest_density_(static_cast<std::size_t>(tree.nodes()), -infinity) {
+      density_(unset_array<double>(tree.slots())),
+      top_row_(unset_array<Index>(tree.slots())),
+      highest_below_(unset_array<Index>(tree.nodes())),
+      highest_density_(unset_array<double>(tree.nodes())) {
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
-      if (top_row_[slot] >= 0) density_[slot] = round_to_bits(density[top_row_[slot]], bits);
+      const Index row = tree.row_of_slot[slot];
+      top_row_[slot] = row;
+      density_[slot] = row >= 0 ? round_to_bits(density[row], bits) : -infinity;
     }
   });
   if (tree.locations < tree.rows) raise_tops(density, bits);

@@ -34,10 +34,10 @@ class Heights {
   Index highest_of(Index node) const;  // once its children's are known
 
   const Tree& tree_;
-  std::vector<double> density_;       // by slot, rounded
-  std::vector<Index> top_row_;        // by slot
-  std::vector<Index> highest_below_;  // by node: a slot
-  std::vector<double> highest_density_;
+  Array<double> density_;       // by slot, rounded
+  Array<Index> top_row_;        // by slot
+  Array<Index> highest_below_;  // by node: a slot
+  Array<double> highest_density_;
 };
 
 // Puts rows of positive weight in falling order of height; between equal ones the smaller index is

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "array.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
@@ -31,13 +32,15 @@ struct Tree {
   bool periodic = false;
   int weight_exponent = 0;  // weights are held times 2^-weight_exponent, the largest in [1, 2)
   double total_weight = 0.0;
+  double least_weight = 0.0;
+  double greatest_weight = 0.0;
 
-  std::vector<double> coordinates;  // [leaf][feature][stride]
-  std::vector<double> weights;      // [slot]; zero in unused slots
-  std::vector<double> boxes;        // [node][low, high][feature]
-  std::vector<double> period;       // [feature], infinite where open
-  std::vector<Index> row_of_slot;   // the first row of a location; -1 in unused slots
-  std::vector<Index> slot_of_row;   // -1 for rows of weight zero
+  Array<double> coordinates;   // [leaf][feature][stride]
+  Array<double> weights;       // [slot]; zero in unused slots
+  Array<double> boxes;         // [node][low, high][feature]
+  std::vector<double> period;  // [feature], infinite where open
+  Array<Index> row_of_slot;    // the first row of a location; -1 in unused slots
+  Array<Index> slot_of_row;    // -1 for rows of weight zero
 
   Index leaves() const { return Index{1} << levels; }
   Index nodes() const { return leaves() * 2; }

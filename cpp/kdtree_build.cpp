@@ -43,14 +43,15 @@ struct Referred {
 template <class Item>
 class Builder {
  public:
-  Builder(Tree& tree, const std::vector<double>& points)
+  Builder(Tree& tree, const Array<double>& points)
       : tree_(tree),
         features_(tree.features),
         points_(points.data()),
-        items_(static_cast<std::size_t>(tree.locations)) {}
+        items_(unset_array<Item>(tree.locations)),
+        location_of_slot_(unset_array<Index>(tree.slots())) {}
 
   // Returns the location of each slot, -1 in unused slots.
-  std::vector<Index> run(const Execution& execution) {
+  Array<Index> run(const Execution& execution) {
     run_ranges(execution, tree_.locations, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) items_[i].take(points_, features_, i);
     });
@@ -61,7 +62,6 @@ class Builder {
       run_tasks(execution, first, 10.0 * count,
                 [&] { return [&](Index task) { split(first + task, level); }; });
     }
-    location_of_slot_.assign(static_cast<std::size_t>(tree_.slots()), -1);
     run_tasks(execution, Index{1} << top, 10.0 * count * (tree_.levels - top + 1),
               [&] { return [&](Index task) { build_subtree((Index{1} << top) + task, top); }; });
     return std::move(location_of_slot_);
@@ -157,19 +157,18 @@ class Builder {
       const bool used = slot < end - begin;
       const Item& item = items_[begin + (used ? slot : 0)];
       for (int k = 0; k < features_; ++k) block[k * tree_.stride + slot] = coordinate(item, k);
-      if (used) location_of_slot_[leaf * tree_.stride + slot] = item.location;
+      location_of_slot_[leaf * tree_.stride + slot] = used ? item.location : -1;
     }
   }
 
   Tree& tree_;
   int features_;
   const double* points_;
-  std::vector<Item> items_;
-  std::vector<Index> location_of_slot_;
+  Array<Item> items_;
+  Array<Index> location_of_slot_;
 };
 
-std::vector<Index> order_locations(Tree& tree, const std::vector<double>& points,
-                                   const Execution& execution) {
+Array<Index> order_locations(Tree& tree, const Array<double>& points, const Execution& execution) {
   switch (tree.features) {
     case 1:
       return Builder<Carried<1>>(tree, points).run(execution);
@@ -186,22 +185,34 @@ void shape(Tree& tree) {
   while ((tree.locations - 1) >> tree.levels >= leaf_capacity) ++tree.levels;
   const Index most = ((tree.locations - 1) >> tree.levels) + 1;
   tree.stride = static_cast<int>((most + 3) / 4 * 4);
-  const auto slots = static_cast<std::size_t>(tree.slots());
-  tree.coordinates.resize(slots * static_cast<std::size_t>(tree.features));
-  tree.boxes.resize(static_cast<std::size_t>(tree.nodes() * 2 * tree.features));
+  tree.coordinates = unset_array<double>(tree.slots() * tree.features);
+  tree.boxes = unset_array<double>(tree.nodes() * 2 * tree.features);
+}
+
+void add_up_weights(Tree& tree) {
+  tree.least_weight = tree.greatest_weight = tree.weights[0];
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    const double* weights = tree.weights.data() + leaf * tree.stride;
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      tree.total_weight += weights[i];
+      tree.least_weight = std::min(tree.least_weight, weights[i]);
+      tree.greatest_weight = std::max(tree.greatest_weight, weights[i]);
+    }
+  }
 }
 
 // Weights, rows and their slots; the sums run in slot order, which is free of the order of rows.
-void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& location_of_slot,
+void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_of_slot,
                 const Execution& execution) {
-  std::vector<Index> slot_of_location(static_cast<std::size_t>(tree.locations));
+  Array<Index> slot_of_location = unset_array<Index>(tree.locations);
   const auto heaviest = std::max_element(locations.weights.begin(), locations.weights.end());
   tree.weight_exponent = locations.weights.empty() ? 0 : std::ilogb(*heaviest);
   tree.row_of_slot = std::move(location_of_slot);
-  tree.weights.assign(static_cast<std::size_t>(tree.slots()), 0.0);
+  tree.weights = unset_array<double>(tree.slots());
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
       const Index location = tree.row_of_slot[slot];
+      tree.weights[slot] = 0.0;
       if (location < 0) continue;
       slot_of_location[location] = slot;
       if (!locations.first_row.empty()) tree.row_of_slot[slot] = locations.first_row[location];
@@ -210,16 +221,15 @@ void enter_rows(Tree& tree, const Locations& locations, std::vector<Index>&& loc
                                : std::ldexp(locations.weights[location], -tree.weight_exponent);
     }
   });
-  tree.total_weight = 0.0;
-  for (double weight : tree.weights) tree.total_weight += weight;
+  add_up_weights(tree);
   if (locations.location_of_row.empty()) {
     tree.slot_of_row = std::move(slot_of_location);
     return;
   }
-  tree.slot_of_row.assign(static_cast<std::size_t>(tree.rows), -1);
+  tree.slot_of_row = unset_array<Index>(tree.rows);
   for (Index row = 0; row < tree.rows; ++row) {
     const Index location = locations.location_of_row[row];
-    if (location >= 0) tree.slot_of_row[row] = slot_of_location[location];
+    tree.slot_of_row[row] = location >= 0 ? slot_of_location[location] : -1;
   }
 }
 

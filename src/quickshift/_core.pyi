@@ -214,8 +214,26 @@ def find_roots(
     ],
     tau: float,
     threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+]:
+    """
+    Row that each row reaches over edges no longer than tau, and the rows that are reached; rows without a distance are not.
+    """
+
+def number_trees(
+    root: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    roots: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-    """Row that each row reaches over edges no longer than tau."""
+    """
+    Place of each row's root among the given ones; -1 where it is not there.
+    """
 
 def linkage(
     parent: Annotated[

@@ -91,7 +91,7 @@ def _block_bytes(n_samples: int, n_features: int) -> int:
 
 def cut_bytes(n_samples: int) -> int:
     """Bytes that a cut needs beyond the parents."""
-    return _WORD * 3 * n_samples
+    return _WORD * 2 * n_samples
 
 
 def rule_bytes(n_samples: int, n_features: int) -> int:

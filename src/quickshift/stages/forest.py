@@ -132,12 +132,10 @@ def _forest(
     graph: ParentGraph, distance: NDArray[np.float64], tau: float, n_jobs: int | None
 ) -> Forest:
     require_memory(cut_bytes(distance.size), "cut", distance.shape)
-    root = _core.find_roots(graph.parent, distance, tau, resolve_threads(n_jobs))
-    is_root = (root == np.arange(root.size)) & ~np.isnan(distance)
-    roots = graph.highest_first(np.flatnonzero(is_root))
-    number = np.full(root.size, -1, dtype=np.int64)
-    number[roots] = np.arange(roots.size)
-    return Forest(number[root], roots, tau)
+    threads = resolve_threads(n_jobs)
+    root, reached = _core.find_roots(graph.parent, distance, tau, threads)
+    roots = graph.highest_first(reached)
+    return Forest(_core.number_trees(root, roots, threads).view(np.int64), roots, tau)
 
 
 def linkage(graph: ParentGraph) -> NDArray[np.float64]:
