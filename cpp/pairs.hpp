@@ -20,7 +20,7 @@ struct LeafPair {
   const double* period;   // null where every feature is open
   int features;
   int query_stride;  // a multiple of 4, at most max_stride
-  int query_count;   // of these and of some more that fill up vectors the sums are computed
+  int query_count;   // at least query_stride - 4: the unused ones are among the last four
   int sample_stride;
   int sample_count;
 };
@@ -81,7 +81,7 @@ struct HigherFound {
   long long tied[max_stride];  // not 0 where two were equally near
 };
 
-inline constexpr double roughness = 1e-11;
+inline constexpr double roughness = 1.2e-10;
 
 struct PairKernels {
   const AddTerms* add_terms;    // by kernel

@@ -10,6 +10,7 @@ namespace {
 template <Kernel kernel>
 struct Compact {
   static constexpr bool may_fuse = false;
+  static constexpr bool long_chain = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     if constexpr (kernel == Kernel::uniform) {

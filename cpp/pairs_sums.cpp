@@ -24,34 +24,37 @@ namespace {
 // What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
 // adds nothing.
 struct Epanechnikov {
-  static constexpr bool may_fuse = false;
+  static constexpr bool may_fuse = true;
+  static constexpr bool long_chain = false;
   const KernelScale& scale;
-  Vec of_square(Vec square) const {
-    const Vec rest = scale.width_sq - square;
-    return where(rest > scale.rounding, rest);
-  }
+  Vec of_square(Vec square) const { return of_rest(scale.width_sq - square); }
+  Vec of_rest(Vec rest) const { return where(rest > scale.rounding, rest); }
 };
 
 struct Gaussian {
   static constexpr bool may_fuse = false;
+  static constexpr bool long_chain = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(square * (-0.5 / scale.width_sq)); }
 };
 
 struct Exponential {
   static constexpr bool may_fuse = false;
+  static constexpr bool long_chain = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
 struct RoughGaussian {
   static constexpr bool may_fuse = true;
+  static constexpr bool long_chain = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const { return rough_power_of_two(square * scale.log2_gaussian); }
 };
 
 struct RoughExponential {
   static constexpr bool may_fuse = false;
+  static constexpr bool long_chain = true;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     return rough_power_of_two(root(square) * scale.log2_exponential);

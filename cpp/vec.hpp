@@ -76,30 +76,40 @@ struct Four {
   Vec part[parts];
 };
 
-// to[j] += the sum of the four in from[j].
-inline void add_each(const Four* from, int count, double* to) {
-  for (int j = 0; j < count; ++j) {
+// to[j] += the sum of the four in from[j], times `factor`.
+inline void add_each(const Four* from, int count, double factor, double* to) {
+  int j = 0;
+#if defined(__AVX__)
+  for (; j + 4 <= count; j += 4) {  // the same sums, four at a time
+    const __m256d low = _mm256_hadd_pd(from[j].part[0], from[j + 1].part[0]);
+    const __m256d high = _mm256_hadd_pd(from[j + 2].part[0], from[j + 3].part[0]);
+    const Vec sum =
+        _mm256_permute2f128_pd(low, high, 0x20) + _mm256_permute2f128_pd(low, high, 0x31);
+    store(to + j, load(to + j) + factor * sum);
+  }
+#endif
+  for (; j < count; ++j) {
     double four[4];
     for (int i = 0; i < Four::parts; ++i) store(four + i * lanes, from[j].part[i]);
-    to[j] += (four[0] + four[2]) + (four[1] + four[3]);
+    to[j] += factor * ((four[0] + four[1]) + (four[2] + four[3]));
   }
 }
 
-// 2^t for -1000 <= t <= 0.5 to a relative 3e-12, and about 2^-1000 below; what is lost beside
+// 2^t for -1000 <= t <= 0.5 to a relative `roughness`, and about 2^-1000 below; what is lost beside
 // `exp_of` is below any tolerance it is used for.
 inline Vec rough_power_of_two(Vec t) {
   constexpr double shift = 0x1.8p52;
   t = larger(t, broadcast(-1000.0));
   const Vec shifted = t + shift;
   const Vec r = t - (shifted - shift);
-  // (2^r - 1) / r at Chebyshev's points, in powers of r² and r⁴: a short chain, as in `exp_of`.
+  // (2^r - 1) / r at Chebyshev's points, in powers of r²: a short chain, as in `exp_of`.
   const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
   const Vec r2 = r * r;
-  const Vec low = fused(pair(5.5504109063258666119e-2, 9.6181291352361397357e-3), r2,
-                        pair(6.9314718055683241353e-1, 2.4022650695888502134e-1));
-  const Vec high = fused(pair(1.5303700711365693939e-5, 1.3250805517502249389e-6), r2,
-                         pair(1.3333478473685415281e-3, 1.5403475186530785847e-4));
-  const Vec p = fused(fused(high, r2 * r2, low), r, 1.0);
+  Vec p = fused(broadcast(1.5297323760701074108e-5), r2,
+                pair(1.3333502386162770741e-3, 1.5461444698569129083e-4));
+  p = fused(p, r2, pair(5.5504108839096183929e-2, 9.6180566785246380754e-3));
+  p = fused(p, r2, pair(6.9314718055994530942e-1, 2.4022650922288758071e-1));
+  p = fused(p, r, 1.0);
   return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
 }
 
@@ -156,57 +166,126 @@ inline Vec nearest_image(Vec delta, double period) {
 // weight every sum has its own sample's term, beside which the last bits of another are nothing, so
 // squares may be fused; a query, or a light sample, may have but a single term near the edge of a
 // support.
-enum class Sides { queries, both, both_fused };
+enum class Sides { queries, both, both_equal };
 
-// Terms provides the term of a squared distance, and whether that may ever be fused. `features` is
-// the template's where it is not 0.
+// How the differences to a sample, feature after feature, become what a term is made of: the square
+// of the distance,
+template <class Terms, Sides sides>
+struct Squaring {
+  explicit Squaring(const Terms& of) : terms(of) {}
+  Vec first(Vec delta) const { return delta * delta; }
+  Vec next(Vec square, Vec delta) const {
+    return add_product<sides == Sides::both_equal>(delta, delta, square);
+  }
+  Vec term(Vec square) const { return terms.of_square(square); }
+  const Terms& terms;
+};
+// or, fused, what that leaves of h², for terms of which it is the better part.
+template <class Terms>
+  requires requires(Terms terms) { terms.of_rest(Vec{}); }
+struct Squaring<Terms, Sides::both_equal> {
+  explicit Squaring(const Terms& of) : terms(of), all(broadcast(of.scale.width_sq)) {}
+  Vec first(Vec delta) const { return fused(-delta, delta, all); }
+  Vec next(Vec rest, Vec delta) const { return fused(-delta, delta, rest); }
+  Vec term(Vec rest) const { return terms.of_rest(rest); }
+  const Terms& terms;
+  Vec all;
+};
+
+// A block of queries, seen from the samples. `features` is the template's where that is not 0.
+template <int fixed_features, bool periodic, int stride, int count>
+class QueryBlock {
+ public:
+  QueryBlock(const LeafPair& pair, int first) : pair_(pair), queries_(pair.queries + first) {}
+
+  // out[j] = the squares from sample `from` + j, for some samples at once.
+  template <int samples, class Squares>
+  [[gnu::always_inline]] void write_squares(const Squares& squares, int from,
+                                            Vec (*out)[count]) const {
+    const int features = fixed_features ? fixed_features : pair_.features;
+    Vec square[samples][count];  // registers
+    for_differences<samples>(0, from,
+                             [&](int j, int v, Vec delta) { square[j][v] = squares.first(delta); });
+    for (int k = 1; k < features; ++k) {
+      for_differences<samples>(k, from, [&](int j, int v, Vec delta) {
+        square[j][v] = squares.next(square[j][v], delta);
+      });
+    }
+    for (int j = 0; j < samples; ++j) {
+      for (int v = 0; v < count; ++v) out[j][v] = square[j][v];
+    }
+  }
+
+ private:
+  template <int samples, class Body>
+  [[gnu::always_inline]] void for_differences(int k, int from, const Body& body) const {
+    const double* queries = queries_ + k * (stride ? stride : pair_.query_stride);
+    const double* first = pair_.samples + k * pair_.sample_stride + from;
+    Vec sample[samples];
+    for (int j = 0; j < samples; ++j) sample[j] = broadcast(first[j]);
+    for (int v = 0; v < count; ++v) {
+      const Vec query = load(queries + v * lanes);
+      for (int j = 0; j < samples; ++j) body(j, v, image(query - sample[j], k));
+    }
+  }
+
+  Vec image(Vec delta, int k) const {
+    if constexpr (!periodic) return delta;
+    return pair_.period[k] < __builtin_inf() ? nearest_image(delta, pair_.period[k]) : delta;
+  }
+
+  const LeafPair& pair_;
+  const double* queries_;
+};
+
+// Which of the last four queries of a block are there.
+inline void find_used(int first, int query_count, Bits (&used)[Four::parts]) {
+  for (int i = 0; i < 4; ++i) used[i / lanes][i % lanes] = first + i < query_count ? -1 : 0;
+}
+
+// Terms provides the term of a squared distance; may_fuse, whether squares may ever be fused;
+// long_chain, whether a term takes so long that the squares of the whole pair better come first.
 template <class Terms, int fixed_features, bool periodic, int stride, int size, Sides sides>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
   constexpr int count = size / lanes;
   constexpr bool both = sides != Sides::queries;
-  constexpr bool fuse = sides == Sides::both_fused;
-  const int features = fixed_features ? fixed_features : pair.features;
-  const int query_stride = stride ? stride : pair.query_stride;
-  const double* queries = pair.queries + first;
-  const auto difference = [&](int j, int k, int v) {
-    const Vec delta = load(queries + k * query_stride + v * lanes) -
-                      broadcast(pair.samples[k * pair.sample_stride + j]);
-    if constexpr (!periodic) return delta;
-    return pair.period[k] < __builtin_inf() ? nearest_image(delta, pair.period[k]) : delta;
-  };
+  constexpr bool equal = sides == Sides::both_equal;
+  const QueryBlock<fixed_features, periodic, stride, count> block(pair, first);
+  const Squaring<Terms, sides> squares(terms);
+  Vec ahead[Terms::long_chain ? max_stride : 1][count];
+  for (int j = 0; Terms::long_chain && j < pair.sample_count; j += 2) {
+    block.template write_squares<2>(squares, j, ahead + j);
+  }
+  Bits used[Four::parts];
+  find_used(first + size - 4, pair.query_count, used);
   Vec total[count];
   for (int v = 0; v < count; ++v) total[v] = Vec{};
   Four back[max_stride];
   for (int j = 0; j < pair.sample_count; ++j) {
-    Vec square[count];
-    for (int v = 0; v < count; ++v) {
-      const Vec delta = difference(j, 0, v);
-      square[v] = delta * delta;
-    }
-    for (int k = 1; k < features; ++k) {
-      for (int v = 0; v < count; ++v) {
-        const Vec delta = difference(j, k, v);
-        square[v] = add_product<fuse>(delta, delta, square[v]);
-      }
-    }
+    if constexpr (!Terms::long_chain) block.template write_squares<1>(squares, j, ahead);
+    const Vec(&square)[count] = ahead[Terms::long_chain ? j : 0];
     const Vec weight = broadcast(pair.weights[j]);
     Four sum = {};
     for (int v = 0; v < count; ++v) {
-      const Vec term = terms.of_square(square[v]);
-      total[v] = fused(weight, term, total[v]);
-      if constexpr (both) {
-        Vec& to = sum.part[v % Four::parts];
-        to = fused(load(pair.query_weights + first + v * lanes), term, to);
+      const Vec term = squares.term(square[v]);
+      Vec& to = sum.part[v % Four::parts];
+      if constexpr (equal) {
+        total[v] += term;
+        to += v < count - Four::parts ? term : where(used[v % Four::parts], term);
+      } else {
+        total[v] = fused(weight, term, total[v]);
+        if constexpr (both) to = fused(load(pair.query_weights + first + v * lanes), term, to);
       }
     }
     if constexpr (both) back[j] = sum;
   }
+  const double factor = equal ? pair.weights[0] : 1.0;
   for (int v = 0; v < count; ++v) {
     double* to = sums + first + v * lanes;
-    store(to, load(to) + total[v]);
+    store(to, load(to) + factor * total[v]);
   }
-  if constexpr (both) add_each(back, pair.sample_count, other_sums);
+  if constexpr (both) add_each(back, pair.sample_count, factor, other_sums);
 }
 
 template <class Terms, int fixed_features, bool periodic, Sides sides>
@@ -242,7 +321,7 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    if (scale.fuse) return add_to<Terms, Sides::both_fused>(pair, terms, sums, other_sums);
+    if (scale.fuse) return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
 }
