@@ -14,7 +14,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index sampled_leaves = 8;
 
 // With fewer features or locations the tree always wins, and the sample would cost too much.
-bool worth_a_thought(const Tree& tree) { return tree.features > 6 && tree.locations > 512; }
+bool worth_a_thought(const Tree& tree, int most_for_trees) {
+  return tree.features > most_for_trees && tree.locations > 512;
+}
 
 // Nanoseconds for a pair as a multiple of features and a rest, measured; only their ratios matter.
 struct Cost {
@@ -24,8 +26,11 @@ struct Cost {
 };
 constexpr Cost sum_in_tree{0.16, 1.5};
 constexpr Cost sum_in_blocks{0.055, 2.2};
-constexpr Cost scan_in_tree{0.33, 2.0};
-constexpr Cost parent_in_blocks{0.036, 0.6};
+constexpr Cost scan_in_tree{0.27, 7.4};
+constexpr Cost parent_in_blocks{0.02, 0.7};
+// And for a location, whatever it meets.
+constexpr double search_in_tree = 250.0;
+constexpr double search_in_blocks = 500.0;
 
 template <class Body>
 void for_sampled_leaves(const Tree& tree, const Body& body) {
@@ -41,6 +46,16 @@ double blocks_within(const Tree& tree, Index leaf, double reach) {
   Index near = 0;
   for (Index node = first; node < 2 * first; ++node) {
     near += between_boxes(own, tree.low(node), tree.features, nullptr).least <= reach;
+  }
+  return static_cast<double>(near) / static_cast<double>(first);
+}
+
+// The share of the blocks whose boxes are within reach of a point.
+double blocks_near(const Tree& tree, const double* point, double reach) {
+  const Index first = Index{1} << block_level(tree);
+  Index near = 0;
+  for (Index node = first; node < 2 * first; ++node) {
+    near += least_to_box(point, tree.low(node), tree.features, nullptr) <= reach;
   }
   return static_cast<double>(near) / static_cast<double>(first);
 }
@@ -95,7 +110,7 @@ class CountingKeeper : public KeepNearestHigher {
 }  // namespace
 
 bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
-  if (!worth_a_thought(tree)) return false;
+  if (!worth_a_thought(tree, 6)) return false;
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;
   double by_tree = 0.0;
   double by_blocks = 0.0;
@@ -109,7 +124,8 @@ bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
 }
 
 bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict) {
-  if (!worth_a_thought(tree)) return false;
+  if (!worth_a_thought(tree, 4)) return false;
+  const auto all = static_cast<double>(tree.locations);
   Search search(tree);
   std::vector<double> point(static_cast<std::size_t>(tree.features));
   double by_tree = 0.0;
@@ -118,10 +134,13 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
     copy_point(tree, leaf, 0, point.data());
     CountingKeeper keeper(heights, heights.density(leaf * tree.stride), point.data(), strict, leaf);
     search.from_leaf(leaf, point.data(), keeper);
-    by_tree += static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
-    by_blocks += std::min(0.5, blocks_within(tree, leaf, keeper.square()));
+    const double scanned = static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
+    // Two blocks that meet as a whole do so once for both.
+    const double met = std::min(0.5, blocks_near(tree, point.data(), keeper.square()));
+    by_tree += scanned * all * scan_in_tree.of(tree) + search_in_tree;
+    by_blocks += met * all * parent_in_blocks.of(tree) + search_in_blocks;
   });
-  return by_blocks * parent_in_blocks.of(tree) < by_tree * scan_in_tree.of(tree);
+  return by_blocks < by_tree;
 }
 
 }  // namespace quickshift

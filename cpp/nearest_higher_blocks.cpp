@@ -13,20 +13,28 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr float infinity_single = std::numeric_limits<float>::infinity();
 
 // By position: how many locations come before it from the highest one down; with strict ties equal
 // densities share the number, so that neither is higher.
 std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
-  const std::vector<Index>& slots = blocks.slots;
-  std::vector<int> order(slots.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return heights.higher(slots[a], slots[b]); });
-  std::vector<int> ranks(slots.size());
+  struct Placed {
+    double density;
+    int position;
+  };
+  std::vector<Placed> order;
+  order.reserve(blocks.slots.size());
+  for (const Index slot : blocks.slots) {
+    order.push_back({heights.density(slot), static_cast<int>(order.size())});
+  }
+  std::sort(order.begin(), order.end(), [&](const Placed& a, const Placed& b) {
+    if (a.density != b.density) return a.density > b.density;
+    return heights.higher(blocks.slots[a.position], blocks.slots[b.position]);
+  });
+  std::vector<int> ranks(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool shared =
-        strict && i > 0 && heights.density(slots[order[i]]) == heights.density(slots[order[i - 1]]);
-    ranks[order[i]] = shared ? ranks[order[i - 1]] : static_cast<int>(i);
+    const bool shared = strict && i > 0 && order[i].density == order[i - 1].density;
+    ranks[order[i].position] = shared ? ranks[order[i - 1].position] : static_cast<int>(i);
   }
   return ranks;
 }
@@ -74,7 +82,8 @@ struct Singles {
 
 class Worker {
  public:
-  Worker(const Problem& problem, const Execution& execution, NearestHigher& found)
+  Worker(const Problem& problem, const Execution& execution, NearestHigher& found,
+         std::vector<double>& widest)
       : execution_(&execution),
         problem_(&problem),
         blocks_(&problem.blocks),
@@ -83,10 +92,13 @@ class Worker {
         slots_(found.slot.data()),
         rows_(*blocks_, features_),
         columns_(*blocks_, features_),
+        widest_(widest.data()),
+        to_box_(static_cast<std::size_t>(blocks_->room)),
         gathered_(static_cast<std::size_t>(blocks_->room * features_)),
         matrix_(static_cast<std::size_t>(rows_.room * rows_.room)),
         least_of_rows_(static_cast<std::size_t>(rows_.room)),
-        least_of_columns_(least_of_rows_.size()) {}
+        least_of_columns_(least_of_rows_.size()),
+        found_(least_of_rows_.size()) {}
 
   void meet_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_a_vertex();
@@ -124,13 +136,20 @@ class Worker {
   }
 
   // The points of a block that may have their parents in another one.
-  void choose(Index block, Index other, double gap, std::vector<int>& points) const {
+  void choose(Index block, Index other, double gap, std::vector<int>& points) {
     points.clear();
+    if (widest_[block] < gap) return;
+    tile_kernels().squares_to_box(blocks_->panels_of(block), blocks_->size(block), features_,
+                                  blocks_->box(other), to_box_.data());
     const Index first = blocks_->begin(block);
+    double widest = 0.0;
     for (int i = 0; i < blocks_->size(block); ++i) {
       const bool lower = problem_->ranks[first + i] > problem_->smallest[other];
-      if (lower && squares_[blocks_->slots[first + i]] >= gap) points.push_back(i);
+      const double square = squares_[blocks_->slots[first + i]];
+      widest = std::max(widest, square);
+      if (lower && square >= to_box_[i]) points.push_back(i);
     }
+    widest_[block] = widest;
   }
 
   void take(Index block, const std::vector<int>& points, const double* centre, Singles& to) {
@@ -171,32 +190,52 @@ class Worker {
     width_ = panels * single_panel_width;
     tile_kernels().products_single(rows_.points.data(), 0, rows_.count, columns_.points.data(),
                                    panels, features_, matrix_.data());
-    std::fill(least_of_columns_.begin(), least_of_columns_.end(),
-              std::numeric_limits<float>::infinity());
+    std::fill(least_of_columns_.begin(), least_of_columns_.end(), infinity_single);
     for (int i = 0; i < rows_.count; ++i) {
       least_of_rows_[i] = tile_kernels().minima(
           rows_.norms[i], columns_.norms.data(), rows_.ranks[i], columns_.ranks.data(), width_,
           matrix_.data() + i * width_, least_of_columns_.data());
     }
-    settle(rows_, columns_, least_of_rows_, width_, 1);
-    if (both) settle(columns_, rows_, least_of_columns_, 1, width_);
+    if (!both) std::fill(least_of_columns_.begin(), least_of_columns_.end(), infinity_single);
+    limit(rows_, columns_.largest, least_of_rows_);
+    limit(columns_, rows_.largest, least_of_columns_);
+    settle(both);
   }
 
-  // For each point, computes the distances of those that can be its nearest higher one. What is
-  // more than twice the error above the least is certainly farther than it.
-  void settle(const Singles& points, const Singles& others, const std::vector<float>& least,
-              int point_step, int other_step) {
+  // Turns the least square of each point into the largest one that can still be its nearest higher
+  // one's: what is more than twice the error above the least is certainly farther than it. Below
+  // all squares where none can.
+  void limit(const Singles& points, float largest, std::vector<float>& least) const {
     for (int i = 0; i < points.count; ++i) {
-      const double off = problem_->error * (static_cast<double>(points.norms[i]) + others.largest) +
-                         problem_->underflow;
-      const Index slot = blocks_->slots[points.positions[i]];
-      if (least[i] - off > squares_[slot] || !(least[i] < infinity)) continue;
-      const float* const row = matrix_.data() + i * point_step;
-      for (int j = 0; j < others.count; ++j) {
-        const double square = row[j * other_step];
-        if (others.ranks[j] < points.ranks[i] && square <= least[i] + 2.0 * off &&
-            square - off <= squares_[slot]) {
-          compare(slot, blocks_->slots[others.positions[j]]);
+      const double off =
+          problem_->error * (static_cast<double>(points.norms[i]) + largest) + problem_->underflow;
+      const double best = squares_[blocks_->slots[points.positions[i]]];
+      const bool none = least[i] == infinity_single || least[i] - off > best;
+      const double most = std::min(least[i] + 2.0 * off, best + off);
+      least[i] = none ? -infinity_single : rounded_up(most);
+    }
+    std::fill(least.begin() + points.count, least.end(), -infinity_single);
+  }
+
+  static float rounded_up(double value) {
+    const auto rounded = static_cast<float>(value);
+    return rounded < value ? std::nextafter(rounded, infinity_single) : rounded;
+  }
+
+  // Computes the distances of those pairs that can be parent and child.
+  void settle(bool both) {
+    for (int i = 0; i < rows_.count; ++i) {
+      if (!both && least_of_rows_[i] == -infinity_single) continue;
+      const int count = tile_kernels().candidates(matrix_.data() + i * width_, rows_.ranks[i],
+                                                  least_of_rows_[i], columns_.ranks.data(),
+                                                  least_of_columns_.data(), width_, found_.data());
+      const Index row = blocks_->slots[rows_.positions[i]];
+      for (int f = 0; f < count; ++f) {
+        const Index column = blocks_->slots[columns_.positions[found_[f]]];
+        if (columns_.ranks[found_[f]] < rows_.ranks[i]) {
+          compare(row, column);
+        } else {
+          compare(column, row);
         }
       }
     }
@@ -226,12 +265,15 @@ class Worker {
   Index* slots_;
   Singles rows_;
   Singles columns_;
+  double* widest_;  // by block: no less than the largest square
+  std::vector<double> to_box_;
   Index held_ = -1;  // the block in columns_
   std::vector<double> gathered_;
   std::vector<float> matrix_;
   int width_ = 0;  // columns of the matrix
   std::vector<float> least_of_rows_;
   std::vector<float> least_of_columns_;
+  std::vector<int> found_;
   std::vector<int> chosen_;
   std::vector<int> others_;
   std::vector<int> all_;
@@ -245,10 +287,11 @@ NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights,
   const Problem problem(blocks, heights, strict);
   const auto slots = static_cast<std::size_t>(tree.slots());
   NearestHigher found{std::vector<double>(slots, infinity), std::vector<Index>(slots, -1)};
+  std::vector<double> widest(static_cast<std::size_t>(blocks.count()), infinity);
   run_pairs(
       execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
-        return [worker = Worker(problem, execution, found)](Index a, Index b) mutable {
+        return [worker = Worker(problem, execution, found, widest)](Index a, Index b) mutable {
           worker.meet_vertices(a, b);
         };
       });

@@ -102,6 +102,20 @@ void products_single(const float* rows, int first, int last, const float* column
   multiply(rows, first, last, columns, panels, features, out);
 }
 
+void squares_to_box(const double* panels, int points, int features, const double* box,
+                    double* out) {
+  for (int first = 0; first < points; first += lanes) {
+    const double* panel = panels + first / panel_width * panel_width * features;
+    Vec square = {};
+    for (int k = 0; k < features; ++k) {
+      const Vec x = load(panel + k * panel_width + first % panel_width);
+      const Vec gap = positive(larger(box[k] - x, x - box[features + k]));
+      square += gap * gap;
+    }
+    store(out + first, square);
+  }
+}
+
 // One panel of doubles into lines of `width` numbers.
 template <class Number>
 inline void centre_panel(const double* panel, int features, const double* centre, int width,
@@ -245,10 +259,28 @@ float minima(float norm, const float* norms, int rank, const int* ranks, int col
   return all;
 }
 
+int candidates(const float* row, int rank, float limit, const int* ranks, const float* limits,
+               int columns, int* found) {
+  constexpr int width = Wide<float>::lanes;
+  int count = 0;
+  for (int c = 0; c < columns; c += width) {
+    const Singles square = load_as<Singles>(row + c);
+    const Ranks other = load_as<Ranks>(ranks + c);
+    const Ranks hit = ((square <= limit) & (other < rank)) |
+                      ((square <= load_as<Singles>(limits + c)) & (other > rank));
+    if (!any(reinterpret_cast<Bits>(hit))) continue;
+    for (int i = 0; i < width; ++i) {
+      if (hit[i]) found[count++] = c + i;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 extern const TileKernels tile_table;
-const TileKernels tile_table = {centre,  centre_single, products, products_single,
-                                squares, any_unsure,    add_both, minima};
+const TileKernels tile_table = {squares_to_box,  centre,    centre_single, products,
+                                products_single, squares,   any_unsure,    add_both,
+                                minima,          candidates};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

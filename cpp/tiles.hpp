@@ -33,6 +33,10 @@ struct Unsure {
 };
 
 struct TileKernels {
+  // out[i] = the least square of the i-th point to a box [low, high][feature], in the order of the
+  // definition; `points` is rounded up to whole panels.
+  void (*squares_to_box)(const double* panels, int points, int features, const double* box,
+                         double* out);
   // out = points - centre, and the squared norms of the results; infinite past `count`, where the
   // points are only filling. The single version makes panels of `single_panel_width`.
   void (*centre)(const double* panels, int count, int features, const double* centre, double* out,
@@ -57,6 +61,10 @@ struct TileKernels {
   // and lowers `least` of the columns of a larger rank.
   float (*minima)(float norm, const float* norms, int rank, const int* ranks, int columns,
                   float* row, float* least);
+  // Lists the columns whose square is at most `limit` and rank smaller, or at most their own limit
+  // and rank larger; returns how many.
+  int (*candidates)(const float* row, int rank, float limit, const int* ranks, const float* limits,
+                    int columns, int* found);
 };
 
 // Those of the instruction set in use.

@@ -63,6 +63,17 @@ inline Vec larger(Vec a, Vec b) {
   return a > b ? a : b;
 #endif
 }
+// Whether any lane of a condition holds.
+inline bool any(Bits condition) {
+#if defined(__AVX__)
+  return !_mm256_testz_si256(reinterpret_cast<__m256i>(condition),
+                             reinterpret_cast<__m256i>(condition));
+#else
+  long long all = 0;
+  for (int i = 0; i < lanes; ++i) all |= condition[i];
+  return all != 0;
+#endif
+}
 inline Vec positive(Vec x) { return larger(x, Vec{}); }
 inline Vec root(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);

@@ -86,7 +86,7 @@ def climb_bytes(n_samples: int, n_features: int) -> int:
 
 def _block_bytes(n_samples: int, n_features: int) -> int:
     """Bytes of the copy that products of blocks work on, where they may be chosen."""
-    return _WORD * n_samples * (n_features + 4) if n_features > 6 else 0
+    return _WORD * n_samples * (n_features + 4) if n_features > 4 else 0
 
 
 def cut_bytes(n_samples: int) -> int:
