@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <limits>
 
 #include "nearest_higher.hpp"
@@ -12,6 +12,14 @@ namespace quickshift {
 
 // With more features the boxes of leaves are so wide that each location better finds its own way.
 inline constexpr int most_features_together = 3;
+
+// The smallest float above a value; infinity is its own.
+inline double next_above(double value) {
+  if (value == std::numeric_limits<double>::infinity()) return value;
+  if (value == 0.0) return std::numeric_limits<double>::denorm_min();
+  const auto bits = std::bit_cast<std::int64_t>(value);
+  return std::bit_cast<double>(value > 0.0 ? bits + 1 : bits - 1);
+}
 
 // Looks for the parents of all locations of a leaf: in lanes, as far as the nearest higher sample
 // of their own leaf; the few that this does not settle one by one. These are the highest of the
@@ -80,7 +88,7 @@ class LeafParents {
     const double* heights = heights_.densities() + leaf * tree_.stride;
     for (int i = 0; i < tree_.stride; ++i) {
       const bool used = i < tree_.count(leaf);
-      found_.floor[i] = std::nextafter(heights[i], std::numeric_limits<double>::infinity());
+      found_.floor[i] = next_above(heights[i]);
       found_.square[i] = used ? std::numeric_limits<double>::infinity() : -1.0;
       found_.slot[i] = -1;
       found_.tied[i] = 0;

@@ -50,10 +50,15 @@ ParentsBy choose(const Tree& tree, const Heights& heights, bool strict, ParentsB
 void nearest_higher(const Tree& tree, const double* density, int bits, bool strict, ParentsBy way,
                     const Execution& execution, Index* parent, double* distance) {
   const Heights heights(tree, density, bits, execution);
+  const double unit = std::ldexp(1.0, tree.exponent);
+  const auto length = [&](double square) {
+    const double root = std::sqrt(square);
+    return std::isnormal(unit) ? root * unit : std::ldexp(root, tree.exponent);
+  };
   const auto write = [&](Index slot, Index higher, double square) {
     const Index row = heights.top_row(slot);
     parent[row] = higher >= 0 ? heights.top_row(higher) : row;
-    distance[row] = higher >= 0 ? std::ldexp(std::sqrt(square), tree.exponent) : infinity;
+    distance[row] = higher >= 0 ? length(square) : infinity;
   };
   if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
     const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);

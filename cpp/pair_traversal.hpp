@@ -31,11 +31,12 @@ class PairTraversal {
         worker_(std::move(worker)) {}
 
   void operator()(Index query, Index sample) {
-    pending_.assign(1, {query, sample});
+    pending_.clear();
+    visit(query, sample);
     while (!pending_.empty() && !execution_.stop) {
       const auto [a, b] = pending_.back();
       pending_.pop_back();
-      visit(a, b);
+      split(a, b);
     }
   }
 
@@ -48,7 +49,7 @@ class PairTraversal {
     if (queries_.is_leaf(query) && samples_.is_leaf(sample)) {
       worker_.take_leaves(query, sample);
     } else {
-      split(query, sample);
+      pending_.emplace_back(query, sample);
     }
   }
 
@@ -59,7 +60,7 @@ class PairTraversal {
     const Index second = sample_ends ? sample : 2 * sample;
     for (Index a = first + !query_ends; a >= first; --a) {
       for (Index b = second + !sample_ends; b >= second; --b) {
-        if (!same_ || a <= b || query != sample) pending_.emplace_back(a, b);
+        if (!same_ || a <= b || query != sample) visit(a, b);
       }
     }
   }
