@@ -385,6 +385,7 @@ void restore_tree(Tree& t, const nb::tuple& state) {
 NB_MODULE(_core, m) {
   m.doc() =
       "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+  nb::set_leak_warnings(false);  // whoever ends while holding a tree has done nothing wrong
   choose_instruction_set();
 
   nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")

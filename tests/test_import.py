@@ -88,3 +88,15 @@ def test_unknown_name_cannot_be_imported():
 
 def test_version_is_that_of_the_distribution():
     assert quickshift.__version__ == importlib.metadata.version("quickshift")
+
+
+def test_a_program_that_ends_holding_a_tree_ends_in_silence():
+    code = (
+        "import ctypes, numpy, quickshift\n"
+        "tree = quickshift.stages.prepare(numpy.eye(3)).tree\n"
+        "ctypes.pythonapi.Py_IncRef(ctypes.py_object(tree))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
