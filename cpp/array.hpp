@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"

@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 
@@ -282,27 +281,20 @@ auto roots(const Indices& parent, const Reals& distance, double tau, int threads
   const auto rows = static_cast<Index>(parent.size());
   Buffer<Index> root(rows);
   const bool valid = without_gil(threads, [&](const Execution& execution) {
-    return find_roots(parent.data(), distance.data(), rows, tau, execution, root.data());
+    return find_roots({parent.data(), distance.data(), rows}, tau, execution, root.data());
   });
   require(valid, "parent must name rows and contain no cycle");
-  std::vector<Index> present;
-  for (Index row = 0; row < rows; ++row) {
-    if (root.data()[row] == row && !std::isnan(distance.data()[row])) present.push_back(row);
-  }
+  const std::vector<Index> present = list_roots(root.data(), distance.data(), rows);
   return std::make_tuple(root.array(), array_of(present));
 }
 
 auto labels(const Indices& root, const Indices& roots, int threads) {
   const auto rows = static_cast<Index>(root.size());
-  const auto outside = [&](Index row) { return row < 0 || row >= rows; };
-  const std::span listed(roots.data(), roots.size());
-  require(std::none_of(listed.begin(), listed.end(), outside) &&
-              std::none_of(root.data(), root.data() + rows, outside),
-          "roots must name rows");
   Buffer<Index> numbers(rows);
-  without_gil(threads, [&](const Execution& execution) {
-    number_trees(root.data(), rows, listed, execution, numbers.data());
+  const bool valid = without_gil(threads, [&](const Execution& execution) {
+    return number_trees(root.data(), rows, {roots.data(), roots.size()}, execution, numbers.data());
   });
+  require(valid, "roots must name rows that are their own roots");
   return numbers.array();
 }
 
@@ -325,9 +317,9 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 // A tree is plain data, so its state is its arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
-                        t.weight_exponent, t.total_weight, t.least_weight, t.greatest_weight,
-                        array_of(t.coordinates), array_of(t.weights), array_of(t.boxes),
-                        array_of(t.period), array_of(t.row_of_slot), array_of(t.slot_of_row));
+                        t.weight_exponent, array_of(t.coordinates), array_of(t.weights),
+                        array_of(t.boxes), array_of(t.period), array_of(t.row_of_slot),
+                        array_of(t.slot_of_row));
 }
 
 template <class Values>
@@ -340,9 +332,8 @@ void copy_to(nb::handle object, Values& to) {
 
 // A state may come from a damaged file: what is indexed later must be there.
 void check_state(const Tree& t) {
-  require(t.levels >= 0 && t.levels < 60 && t.stride > 0 && t.stride <= max_stride &&
-              t.stride % 4 == 0 && t.features > 0 && t.locations > 0 && t.locations <= t.slots() &&
-              t.rows > 0,
+  require(t.levels >= 0 && t.levels < 60 && t.features > 0 && t.locations > 0 && t.rows > 0 &&
+              t.stride == stride_for(t.locations, t.levels) && t.stride <= max_stride,
           "the state of the tree is damaged");
   const auto slots = static_cast<std::size_t>(t.slots());
   const auto features = static_cast<std::size_t>(t.features);
@@ -358,7 +349,7 @@ void check_state(const Tree& t) {
 }
 
 void restore_tree(Tree& t, const nb::tuple& state) {
-  require(state.size() == 17, "the state of a tree has 17 parts");
+  require(state.size() == 14, "the state of a tree has 14 parts");
   new (&t) Tree();
   t.rows = nb::cast<Index>(state[0]);
   t.locations = nb::cast<Index>(state[1]);
@@ -368,16 +359,14 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   t.stride = nb::cast<int>(state[5]);
   t.periodic = nb::cast<bool>(state[6]);
   t.weight_exponent = nb::cast<int>(state[7]);
-  t.total_weight = nb::cast<double>(state[8]);
-  t.least_weight = nb::cast<double>(state[9]);
-  t.greatest_weight = nb::cast<double>(state[10]);
-  copy_to(state[11], t.coordinates);
-  copy_to(state[12], t.weights);
-  copy_to(state[13], t.boxes);
-  copy_to(state[14], t.period);
-  copy_to(state[15], t.row_of_slot);
-  copy_to(state[16], t.slot_of_row);
+  copy_to(state[8], t.coordinates);
+  copy_to(state[9], t.weights);
+  copy_to(state[10], t.boxes);
+  copy_to(state[11], t.period);
+  copy_to(state[12], t.row_of_slot);
+  copy_to(state[13], t.slot_of_row);
   check_state(t);
+  add_up_weights(t);
 }
 
 }  // namespace

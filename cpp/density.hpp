@@ -37,7 +37,7 @@ inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
 // What turns squares into terms, for sums over these samples.
 inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
   KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
-  scale.fuse = samples.least_weight == samples.greatest_weight && !options.leave_out;
+  scale.equal_weights = samples.least_weight == samples.greatest_weight && !options.leave_out;
   return scale;
 }
 

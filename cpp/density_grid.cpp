@@ -265,8 +265,8 @@ void sum_small_ones_directly(const Tree& queries, const Tree& samples,
   points.features = queries.features;
   const Tree rest = build_query_tree(points, samples, execution);
   Sums direct;
-  direct.values.assign(static_cast<std::size_t>(rest.slots()), 0.0);
-  direct.log_scales.assign(static_cast<std::size_t>(rest.slots()), 0.0);
+  direct.values = filled_array(rest.slots(), 0.0, execution);
+  direct.log_scales = filled_array(rest.slots(), 0.0, execution);
   direct_sums(rest, samples, options, execution, direct);
   for (std::size_t i = 0; i < small.size(); ++i) {
     const Index slot = rest.slot_of_row[i];

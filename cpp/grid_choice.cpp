@@ -30,11 +30,7 @@ double least_sum(const Tree& queries, const Tree& samples) {
   if (&queries != &samples) {
     return smallest_share * samples.total_weight / static_cast<double>(samples.locations);
   }
-  double least = samples.total_weight;
-  for (double weight : samples.weights) {
-    if (weight > 0.0) least = std::min(least, weight);
-  }
-  return least;
+  return samples.least_weight;
 }
 
 // How far from an edge of a periodic feature samples are repeated beyond the other.

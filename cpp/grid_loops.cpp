@@ -1,5 +1,5 @@
 // Spreading onto a grid, convolving it, interpolating from it. Every term is positive, so products
-// and sums may be fused.
+// and sums may be fused; windows are products of many factors, which have the same bits everywhere.
 #include "grid_loops.hpp"
 
 #include "vec.hpp"
@@ -31,9 +31,9 @@ Middles middles_of(const Window& window, const double* x, double origin) {
     const Vec position = (load(x + i) - origin) * window.per_spacing;
     const Vec centre = ((position + 0.5) + shift) - shift;
     const Vec beyond = positive(centre - position);
-    const Vec up = exp_of((-2.0 * window.steepness) * beyond);
+    const Vec up = exp_of<false>((-2.0 * window.steepness) * beyond);
     store(result.centre + i, centre);
-    store(result.first + i, exp_of(-window.steepness * (beyond * beyond)));
+    store(result.first + i, exp_of<false>(-window.steepness * (beyond * beyond)));
     store(result.up + i, up);
     store(result.down + i, 1.0 / up);
   }
@@ -50,24 +50,22 @@ inline double power(double x, int n) {
 // exp(-c j²). Powers grow from the middle outwards, so few roundings meet in each.
 template <int wide>
 void fill(double first, double up, double down, const double* decay, double* values) {
-  constexpr int vectors = wide / lanes;
-  constexpr int middle = vectors / 2;
-  constexpr int before =
-      wide / 2 - middle * lanes;  // points from the middle vector's first to j = 0
-  Vec ramp;
+  constexpr int middle = wide / 8;               // fours before the middle one
+  constexpr int before = wide / 2 - middle * 4;  // points from the middle four's first to j = 0
+  double ramp[4];
   ramp[0] = first * power(down, before);
-  for (int i = 1; i < lanes; ++i) ramp[i] = ramp[i - 1] * up;
-  const double far_up = power(up, lanes);
-  const double far_down = power(down, lanes);
-  Vec rising = ramp;
-  for (int v = middle; v < vectors; ++v) {
-    store(values + v * lanes, rising * load(decay + v * lanes));
-    rising *= far_up;
-  }
-  Vec falling = ramp * far_down;
-  for (int v = middle - 1; v >= 0; --v) {
-    store(values + v * lanes, falling * load(decay + v * lanes));
-    falling *= far_down;
+  for (int i = 1; i < 4; ++i) ramp[i] = ramp[i - 1] * up;
+  const double far_up = power(up, 4);
+  const double far_down = power(down, 4);
+  for (int i = 0; i < 4; i += lanes) {
+    Vec rising = load(ramp + i);
+    Vec falling = rising * far_down;
+    for (int four = middle; four < wide / 4; ++four, rising *= far_up) {
+      store(values + 4 * four + i, rising * load(decay + 4 * four + i));
+    }
+    for (int four = middle - 1; four >= 0; --four, falling *= far_down) {
+      store(values + 4 * four + i, falling * load(decay + 4 * four + i));
+    }
   }
 }
 
@@ -144,7 +142,7 @@ inline void add_plane(const Footprint& point, double factor, Side rows, int row_
 }
 
 template <int wide>
-inline Vec take_plane(const Footprint& point, Side rows, int row_length, const double* plane) {
+inline Four take_plane(const Footprint& point, Side rows, int row_length, const double* plane) {
   constexpr int vectors = wide / lanes;
   Vec even[vectors] = {};
   Vec odd[vectors] = {};
@@ -161,9 +159,10 @@ inline Vec take_plane(const Footprint& point, Side rows, int row_length, const d
     add_row(odd, along[r + 1], row + row_length);
   }
   if (r < rows.count) add_row(even, along[r], row);
-  Vec total = {};
+  Four total = {};
   for (int v = 0; v < vectors; ++v) {
-    total = fused(even[v] + odd[v], load(point.values[2] + v * lanes), total);
+    Vec& part = total.part[v % Four::parts];
+    part = fused(even[v] + odd[v], load(point.values[2] + v * lanes), part);
   }
   return total;
 }
@@ -203,18 +202,18 @@ void spread_wide(const Window& window, const LeafPart& part, const double* weigh
 template <int wide>
 void interpolate_wide(const Window& window, const LeafPart& part, const Patch& patch,
                       double* sums) {
-  Vec totals[most_points] = {};
+  Four totals[most_points] = {};
   for_planes<wide>(
       window, part, patch,
       [&](int i, const Footprint& point, double share, const Side& rows, const double* plane) {
-        const Vec taken = take_plane<wide>(point, rows, patch.extent[2], plane);
-        totals[i] = fused(broadcast(share), taken, totals[i]);
+        const Four taken = take_plane<wide>(point, rows, patch.extent[2], plane);
+        for (int p = 0; p < Four::parts; ++p) {
+          totals[i].part[p] = fused(broadcast(share), taken.part[p], totals[i].part[p]);
+        }
       });
-  for (int i = 0; i < part.end - part.begin; ++i) {
-    double sum = 0.0;
-    for (int lane = 0; lane < lanes; ++lane) sum += totals[i][lane];
-    sums[part.begin + i] = sum;
-  }
+  const int count = part.end - part.begin;
+  for (int i = 0; i < count; ++i) sums[part.begin + i] = 0.0;
+  add_each(totals, count, 1.0, sums + part.begin);
 }
 
 using Spread = void (*)(const Window&, const LeafPart&, const double*, const Patch&);

@@ -7,12 +7,14 @@
 // split coordinate first and the others after it, so the shape depends on the set of locations
 // alone: not on the order of rows, not on ties, not on threads.
 //
-// Leaf l owns the slots [l * stride, l * stride + count(l)). Per-location arrays are indexed by
-// slot; coordinates are stored by leaf, feature, slot, so that a leaf is one block of memory with
-// contiguous coordinates. The unused slots of a leaf repeat its first location: they may be
-// computed with, and their results are dropped.
+// Leaf l owns the slots [l * stride, l * stride + count(l)), and at most four more. Per-location
+// arrays are indexed by slot; coordinates are stored by leaf, feature, slot, so that a leaf is one
+// block of memory with contiguous coordinates. The unused slots of a leaf repeat its first
+// location: they may be computed with, and their results are dropped.
 #pragma once
 
+#include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "array.hpp"
@@ -21,6 +23,12 @@
 #include "points.hpp"
 
 namespace quickshift {
+
+// Slots of a leaf: what the largest holds, rounded up to whole vectors.
+inline int stride_for(Index locations, int levels) {
+  const Index most = ((locations - 1) >> levels) + 1;
+  return static_cast<int>(std::min<Index>((most + 3) / 4 * 4, INT_MAX));
+}
 
 struct Tree {
   Index rows = 0;       // rows of the input
@@ -84,6 +92,9 @@ Tree build_tree(const Points& points, const double* weights, const double* perio
 
 // A tree over queries, in the scale and with the periods of the samples they will meet.
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
+
+// Finds the sum and the range of a tree's weights.
+void add_up_weights(Tree& tree);
 
 // The locations of a tree in slot order without gaps: canonical, whatever the order of rows.
 // coordinates: (locations, features), unscaled. weights: (locations,).

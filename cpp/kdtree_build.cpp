@@ -183,13 +183,16 @@ Array<Index> order_locations(Tree& tree, const Array<double>& points, const Exec
 
 void shape(Tree& tree) {
   while ((tree.locations - 1) >> tree.levels >= leaf_capacity) ++tree.levels;
-  const Index most = ((tree.locations - 1) >> tree.levels) + 1;
-  tree.stride = static_cast<int>((most + 3) / 4 * 4);
+  tree.stride = stride_for(tree.locations, tree.levels);
   tree.coordinates = unset_array<double>(tree.slots() * tree.features);
   tree.boxes = unset_array<double>(tree.nodes() * 2 * tree.features);
+  std::fill_n(tree.boxes.begin(), 2 * tree.features, 0.0);  // there is no node 0
 }
 
+}  // namespace
+
 void add_up_weights(Tree& tree) {
+  tree.total_weight = 0.0;
   tree.least_weight = tree.greatest_weight = tree.weights[0];
   for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
     const double* weights = tree.weights.data() + leaf * tree.stride;
@@ -200,6 +203,8 @@ void add_up_weights(Tree& tree) {
     }
   }
 }
+
+namespace {
 
 // Weights, rows and their slots; the sums run in slot order, which is free of the order of rows.
 void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_of_slot,

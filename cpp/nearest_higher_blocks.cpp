@@ -196,9 +196,12 @@ class Worker {
           rows_.norms[i], columns_.norms.data(), rows_.ranks[i], columns_.ranks.data(), width_,
           matrix_.data() + i * width_, least_of_columns_.data());
     }
-    if (!both) std::fill(least_of_columns_.begin(), least_of_columns_.end(), infinity_single);
     limit(rows_, columns_.largest, least_of_rows_);
-    limit(columns_, rows_.largest, least_of_columns_);
+    if (both) {
+      limit(columns_, rows_.largest, least_of_columns_);
+    } else {
+      std::fill(least_of_columns_.begin(), least_of_columns_.end(), -infinity_single);
+    }
     settle(both);
   }
 

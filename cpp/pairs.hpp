@@ -19,9 +19,9 @@ struct LeafPair {
   const double* weights;  // of the samples
   const double* period;   // null where every feature is open
   int features;
-  int query_stride;  // a multiple of 4, at most max_stride
-  int query_count;   // at least query_stride - 4: the unused ones are among the last four
-  int sample_stride;
+  int query_stride;   // a multiple of 4, at most max_stride
+  int query_count;    // at least query_stride - 4: the unused ones are among the last four
+  int sample_stride;  // a multiple of 4, filled up
   int sample_count;
 };
 
@@ -47,7 +47,7 @@ struct KernelScale {
   double log2_gaussian;     // what turns a square into the binary logarithm of a gaussian term
   double log2_exponential;  // and a distance into that of an exponential one
 
-  bool fuse = false;  // whether the samples' weights are equal
+  bool equal_weights = false;  // of all samples, which are the queries too
 
   KernelScale(Kernel kernel, double h, int features)
       : width(h),

@@ -132,9 +132,7 @@ bool near_box(const LeafBlock& locations, const double* squares, const double* b
     }
     near |= s <= load(squares + first);
   }
-  long long any = 0;
-  for (int i = 0; i < lanes; ++i) any |= near[i];
-  return any != 0;
+  return any(near);
 }
 
 namespace {

@@ -179,16 +179,14 @@ double squares(double norm, const double* norms, int columns, double* row) {
 
 bool any_unsure(double norm, const double* norms, int columns, const Unsure& unsure,
                 const double* row) {
-  Bits any = {};
+  Bits unsure_lanes = {};
   for (int c = 0; c < columns; c += lanes) {
     const Vec square = load(row + c);
     const Vec worth = (norm + load(norms + c)) * unsure.worth;
     const Bits inexact = ((square < unsure.low) | (square > unsure.high)) & (square < worth);
-    any |= (square < unsure.beyond) & ((square > unsure.edge) | inexact);
+    unsure_lanes |= (square < unsure.beyond) & ((square > unsure.edge) | inexact);
   }
-  long long all = 0;
-  for (int i = 0; i < lanes; ++i) all |= any[i];
-  return all != 0;
+  return any(unsure_lanes);
 }
 
 // Sums over a row are kept in four parts whatever the width of a vector.

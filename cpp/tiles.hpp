@@ -34,7 +34,7 @@ struct Unsure {
 
 struct TileKernels {
   // out[i] = the least square of the i-th point to a box [low, high][feature], in the order of the
-  // definition; `points` is rounded up to whole panels.
+  // definition; there is room for a multiple of 4.
   void (*squares_to_box)(const double* panels, int points, int features, const double* box,
                          double* out);
   // out = points - centre, and the squared norms of the results; infinite past `count`, where the

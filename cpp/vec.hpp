@@ -2,7 +2,8 @@
 // instruction set, with QUICKSHIFT_ISA (a namespace) and QUICKSHIFT_LANES set by the build. Those
 // include no standard templates: the linker could share their instances with code for older
 // machines. The compiler fuses nothing by itself: where a sum is not sensitive to its last bits,
-// `fused` says so, and squares of distances have the same bits in every instruction set.
+// `fused` says so. Squares that are compared with each other have the same bits in every
+// instruction set.
 #pragma once
 
 #if defined(__SSE2__)
@@ -124,26 +125,30 @@ inline Vec rough_power_of_two(Vec t) {
   return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
 }
 
-// exp(x) for x <= 0 to about one unit in the last place; 0 below -708.
+// exp(x) for x <= 0 to about one unit in the last place; 0 below -708. Without fusing, the same
+// bits in every instruction set.
+template <bool fuse = true>
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
+  const auto add = [](Vec a, Vec b, Vec c) { return add_product<fuse>(a, b, c); };
   const Vec clamped = larger(x, broadcast(-708.0));
-  const Vec shifted = fused(clamped, broadcast(1.4426950408889634074), shift);
+  const Vec shifted = add(clamped, broadcast(1.4426950408889634074), broadcast(shift));
   const Vec n = shifted - shift;
-  Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
-  r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
+  Vec r = add(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
+  r = add(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
   // The series from r²/2 on, in powers of r², r⁴ and r⁸: a short chain, so that several vectors are
   // under way at once.
-  const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
+  const auto pair = [&](double first, double second) {
+    return add(broadcast(second), r, broadcast(first));
+  };
   const Vec r2 = r * r;
   const Vec r4 = r2 * r2;
-  const Vec low = fused(pair(1.0 / 24.0, 1.0 / 120.0), r2, pair(0.5, 1.0 / 6.0));
-  const Vec middle =
-      fused(pair(1.0 / 40320.0, 1.0 / 362880.0), r2, pair(1.0 / 720.0, 1.0 / 5040.0));
-  const Vec high = fused(pair(1.0 / 479001600.0, 1.0 / 6227020800.0), r2,
-                         pair(1.0 / 3628800.0, 1.0 / 39916800.0));
-  const Vec rest = fused(high, r4 * r4, fused(middle, r4, low));
-  const Vec p = fused(rest, r2, r) + 1.0;
+  const Vec low = add(pair(1.0 / 24.0, 1.0 / 120.0), r2, pair(0.5, 1.0 / 6.0));
+  const Vec middle = add(pair(1.0 / 40320.0, 1.0 / 362880.0), r2, pair(1.0 / 720.0, 1.0 / 5040.0));
+  const Vec high =
+      add(pair(1.0 / 479001600.0, 1.0 / 6227020800.0), r2, pair(1.0 / 3628800.0, 1.0 / 39916800.0));
+  const Vec rest = add(high, r4 * r4, add(middle, r4, low));
+  const Vec p = add(rest, r2, r) + 1.0;
   const Bits power = (reinterpret_cast<Bits>(shifted) + 1023) << 52;
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
@@ -332,7 +337,7 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    if (scale.fuse) return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
+    if (scale.equal_weights) return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
 }

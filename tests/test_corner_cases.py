@@ -84,6 +84,13 @@ def test_number_of_threads_can_change_after_the_fit():
     np.testing.assert_array_equal(model.set_params(n_jobs=1).predict(X), before)
 
 
+def test_equal_trees_have_equal_states():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    states = [stages.prepare(X).tree.__getstate__() for _ in range(2)]
+    for ours, theirs in zip(*states, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("damage", ["short", "rows", "features", "slots"])
 def test_damaged_state_of_a_tree_is_refused(damage):
     state = list(stages.prepare(np.random.default_rng(0).normal(size=(300, 3))).tree.__getstate__())

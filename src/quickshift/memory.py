@@ -74,24 +74,26 @@ def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     grid = 0
     if kernel == "gaussian" and n_features <= 3:
         grid = max(5 * n_samples + _FEW, _SMALL_GRID) + _FEW
-    return _WORD * (slots + n_samples + nodes * a_node + grid) + _block_bytes(n_samples, n_features)
+    return _WORD * (slots + n_samples + nodes * a_node + grid) + _block_bytes(
+        n_samples, n_features, 6
+    )
 
 
 def climb_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the search for parents needs beyond the tree: heights, parents, distances."""
     slots, nodes = _shape(n_samples)
     own = _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
-    return own + _block_bytes(n_samples, n_features)
+    return own + _block_bytes(n_samples, n_features, 4)
 
 
-def _block_bytes(n_samples: int, n_features: int) -> int:
+def _block_bytes(n_samples: int, n_features: int, most_for_trees: int) -> int:
     """Bytes of the copy that products of blocks work on, where they may be chosen."""
-    return _WORD * n_samples * (n_features + 4) if n_features > 4 else 0
+    return _WORD * n_samples * (n_features + 4) if n_features > most_for_trees else 0
 
 
 def cut_bytes(n_samples: int) -> int:
-    """Bytes that a cut needs beyond the parents."""
-    return _WORD * 2 * n_samples
+    """Bytes that a cut needs beyond the parents, roots included where every row is one."""
+    return _WORD * 4 * n_samples
 
 
 def rule_bytes(n_samples: int, n_features: int) -> int:
@@ -118,7 +120,7 @@ def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> i
     Examples
     --------
     >>> fit_bytes(10_000_000, 2, "epanechnikov", rules=False) // 10_000_000
-    106
+    114
     """
     sums = _WORD * n_samples
     parents = 2 * sums

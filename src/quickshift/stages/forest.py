@@ -135,7 +135,8 @@ def _forest(
     threads = resolve_threads(n_jobs)
     root, reached = _core.find_roots(graph.parent, distance, tau, threads)
     roots = graph.highest_first(reached)
-    return Forest(_core.number_trees(root, roots, threads).view(np.int64), roots, tau)
+    labels = _core.number_trees(root, roots, threads)
+    return Forest(labels.view(np.int64), roots, tau)
 
 
 def linkage(graph: ParentGraph) -> NDArray[np.float64]:
