@@ -141,7 +141,8 @@ class Estimate:
     def log_density(self, sums: Floats, log_scales: Floats | float = 0.0) -> Floats:
         """Normalise sums in log space, where nothing overflows or underflows."""
         with np.errstate(divide="ignore"):
-            result: Floats = np.log(sums) + (log_scales + self.log_constant)
+            result: Floats = np.log(sums)
+        result += log_scales + self.log_constant
         return result
 
     def _sums_at(
