@@ -80,7 +80,7 @@ def cut_into(
     """Remove the longest edges until there are ``n_clusters`` trees.
 
     Between edges of the same length the one below the higher sample goes first, so that the number
-    is met; no single tau gives that cut. Equal samples are never parted.
+    is met; no single tau gives that cut. Under the total order equal samples are never parted.
 
     Parameters
     ----------
