@@ -9,7 +9,7 @@
 
 namespace quickshift {
 
-inline constexpr int max_stride = 16;  // of a leaf
+inline constexpr int max_stride = 20;  // of a leaf
 
 // Two leaves, or any two blocks stored as [feature][stride].
 struct LeafPair {

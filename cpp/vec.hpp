@@ -318,6 +318,15 @@ void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* 
     return add_block<Terms, fixed_features, periodic, 12, 12, sides>(pair, terms, 0, sums,
                                                                      other_sums);
   }
+  if (pair.query_stride == 20) {
+    add_block<Terms, fixed_features, periodic, 20, 12, sides>(pair, terms, 0, sums, other_sums);
+    if (pair.query_count > 16) {
+      return add_block<Terms, fixed_features, periodic, 20, 8, sides>(pair, terms, 12, sums,
+                                                                      other_sums);
+    }
+    return add_block<Terms, fixed_features, periodic, 20, 4, sides>(pair, terms, 12, sums,
+                                                                    other_sums);
+  }
   for (int first = 0; first < pair.query_stride; first += 4) {
     add_block<Terms, fixed_features, periodic, 0, 4, sides>(pair, terms, first, sums, other_sums);
   }

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _WORD = 8  # a float64 or an int64
+_LEAF = 20  # locations that a leaf may hold
 _NEGLIGIBLE = (
     1 << 26
 )  # what every process has left; asking the system would cost more than it tells
@@ -40,7 +41,7 @@ _SMALL_GRID = 1 << 21  # words that any grid may take
 
 def _shape(n_locations: int) -> tuple[int, int]:
     """Slots and nodes of a tree."""
-    levels = max(0, (n_locations - 1).bit_length() - 4)
+    levels = ((n_locations - 1) // _LEAF).bit_length()
     largest = ((n_locations - 1) >> levels) + 1
     return (largest + 3) // 4 * 4 << levels, 2 << levels
 
