@@ -121,7 +121,7 @@ def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> i
     Examples
     --------
     >>> fit_bytes(10_000_000, 2, "epanechnikov", rules=False) // 10_000_000
-    114
+    104
     """
     sums = _WORD * n_samples
     parents = 2 * sums
