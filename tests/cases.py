@@ -22,7 +22,7 @@ KERNELS = tuple(TABLE)
 INFINITE = tuple(name for name in KERNELS if TABLE[name].infinite)
 COMPACT = tuple(name for name in KERNELS if not TABLE[name].infinite)
 DIMENSIONS = (1, 2, 3, 5, 8)
-SIZES = (1, 2, 15, 16, 17, 20, 21, 32, 33, 40, 41, 65, 200)  # around one, two and four leaves
+SIZES = (1, 2, 15, 16, 17, 20, 21, 31, 32, 33, 40, 41, 64, 65, 200)  # around 1, 2 and 4 leaves
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def make(
 
 def variations(kind: str, d: int) -> Iterator[Case]:
     """Give one kind of data with every kind of weights and periods, in sizes that go round."""
-    sizes = itertools.cycle((33, 64, 17, 65, 16, 2, 20, 1, 40, 21))
+    sizes = itertools.cycle((33, 64, 17, 65, 16, 2, 31, 1, 32, 15, 20, 40, 21))
     for weights, period in itertools.product(WEIGHTS, PERIODS):
         yield make(kind, next(sizes), d, weights=weights, period=period)
 
