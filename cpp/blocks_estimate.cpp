@@ -38,26 +38,27 @@ void for_sampled_leaves(const Tree& tree, const Body& body) {
   for (Index i = 0; i < count; ++i) body((2 * i + 1) * tree.leaves() / (2 * count));
 }
 
-// The share of the blocks whose boxes are within reach of a leaf's block.
-double blocks_within(const Tree& tree, Index leaf, double reach) {
-  const int level = block_level(tree);
-  const Index first = Index{1} << level;
-  const double* const own = tree.low(first + (leaf >> (tree.levels - level)));
+// The share of the blocks within reach, by the least square to a box.
+template <class LeastTo>
+double blocks_within(const Tree& tree, double reach, const LeastTo& least_to) {
+  const Index first = Index{1} << block_level(tree);
   Index near = 0;
-  for (Index node = first; node < 2 * first; ++node) {
-    near += between_boxes(own, tree.low(node), tree.features, nullptr).least <= reach;
-  }
+  for (Index node = first; node < 2 * first; ++node) near += least_to(tree.low(node)) <= reach;
   return static_cast<double>(near) / static_cast<double>(first);
 }
 
-// The share of the blocks whose boxes are within reach of a point.
-double blocks_near(const Tree& tree, const double* point, double reach) {
-  const Index first = Index{1} << block_level(tree);
-  Index near = 0;
-  for (Index node = first; node < 2 * first; ++node) {
-    near += least_to_box(point, tree.low(node), tree.features, nullptr) <= reach;
-  }
-  return static_cast<double>(near) / static_cast<double>(first);
+double blocks_near_block(const Tree& tree, Index leaf, double reach) {
+  const int level = block_level(tree);
+  const double* const own = tree.low((Index{1} << level) + (leaf >> (tree.levels - level)));
+  return blocks_within(tree, reach, [&](const double* box) {
+    return between_boxes(own, box, tree.features, nullptr).least;
+  });
+}
+
+double blocks_near_point(const Tree& tree, const double* point, double reach) {
+  return blocks_within(tree, reach, [&](const double* box) {
+    return least_to_box(point, box, tree.features, nullptr);
+  });
 }
 
 // The share of the samples that a leaf meets one by one: within reach, but not in a node that is
@@ -118,7 +119,7 @@ bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
     const double reach = reach_of(tree, leaf, options);
     const double whole = has_moments(options.kernel) ? reach : -infinity;
     by_tree += every_pair ? 1.0 : samples_within(tree, leaf, reach, whole);
-    by_blocks += blocks_within(tree, leaf, reach);
+    by_blocks += blocks_near_block(tree, leaf, reach);
   });
   return by_blocks * sum_in_blocks.of(tree) < by_tree * sum_in_tree.of(tree);
 }
@@ -136,7 +137,7 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
     search.from_leaf(leaf, point.data(), keeper);
     const double scanned = static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
     // Two blocks that meet as a whole do so once for both.
-    const double met = std::min(0.5, blocks_near(tree, point.data(), keeper.square()));
+    const double met = std::min(0.5, blocks_near_point(tree, point.data(), keeper.square()));
     by_tree += scanned * all * scan_in_tree.of(tree) + search_in_tree;
     by_blocks += met * all * parent_in_blocks.of(tree) + search_in_blocks;
   });
