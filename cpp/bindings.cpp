@@ -415,7 +415,8 @@ NB_MODULE(_core, m) {
       .value("generic", InstructionSet::generic)
       .value("neon", InstructionSet::neon)
       .value("v2", InstructionSet::v2)
-      .value("v3", InstructionSet::v3);
+      .value("v3", InstructionSet::v3)
+      .value("v4", InstructionSet::v4);
   m.def("instruction_set", &instruction_set, "The instruction set in use.");
   m.def("has_instruction_set", &has_instruction_set, "instruction_set"_a,
         "Whether the machine has an instruction set, and vector code was compiled for it.");

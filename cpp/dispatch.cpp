@@ -6,12 +6,12 @@
 
 namespace quickshift {
 
-QUICKSHIFT_DECLARE_TABLE(PairKernels, pair_table)
+QUICKSHIFT_DECLARE_WIDE_TABLE(PairKernels, pair_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
 QUICKSHIFT_DECLARE_TABLE(TileKernels, tile_table)
 
 const PairKernels& pair_kernels() {
-  static constexpr const PairKernels* tables[] = QUICKSHIFT_TABLES(pair_table);
+  static constexpr const PairKernels* tables[] = QUICKSHIFT_WIDE_TABLES(pair_table);
   return *tables[instruction_set_index()];
 }
 

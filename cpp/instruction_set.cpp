@@ -13,11 +13,14 @@ namespace {
 // In the order of QUICKSHIFT_TABLES. Of each level of x86-64 the machine is asked for what CMake
 // lets the compiler use.
 #if defined(__x86_64__)
-constexpr InstructionSet compiled[] = {InstructionSet::v2, InstructionSet::v3};
+constexpr InstructionSet compiled[] = {InstructionSet::v2, InstructionSet::v3, InstructionSet::v4};
 
 std::size_t count_available() {
   if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return 0;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 2 : 1;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+  return wide ? 3 : 2;
 }
 #elif defined(__aarch64__)
 constexpr InstructionSet compiled[] = {InstructionSet::neon};
@@ -49,6 +52,8 @@ const char* name_of(InstructionSet set) {
       return "v2";
     case InstructionSet::v3:
       return "v3";
+    case InstructionSet::v4:
+      return "v4";
     default:
       return "generic";
   }

@@ -8,6 +8,8 @@
 //     static constexpr const Table* tables[] = QUICKSHIFT_TABLES(name);
 //     return *tables[instruction_set_index()];
 //   }
+//
+// The WIDE macros are for a table that is compiled for v4 too; of the others v4 uses v3's.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +22,7 @@ enum class InstructionSet {
   neon,     // arm64
   v2,       // x86-64 with SSE4.2
   v3,       // x86-64 with AVX2 and fused operations
+  v4,       // x86-64 with AVX-512
 };
 
 #if defined(__x86_64__)
@@ -30,7 +33,13 @@ enum class InstructionSet {
   namespace v3 {                              \
   extern const Table name;                    \
   }
-#define QUICKSHIFT_TABLES(name) {&v2::name, &v3::name}
+#define QUICKSHIFT_TABLES(name) {&v2::name, &v3::name, &v3::name}
+#define QUICKSHIFT_DECLARE_WIDE_TABLE(Table, name) \
+  QUICKSHIFT_DECLARE_TABLE(Table, name)            \
+  namespace v4 {                                   \
+  extern const Table name;                         \
+  }
+#define QUICKSHIFT_WIDE_TABLES(name) {&v2::name, &v3::name, &v4::name}
 #elif defined(__aarch64__)
 #define QUICKSHIFT_DECLARE_TABLE(Table, name) \
   namespace neon {                            \
@@ -43,6 +52,11 @@ enum class InstructionSet {
   extern const Table name;                    \
   }
 #define QUICKSHIFT_TABLES(name) {&generic::name}
+#endif
+
+#if !defined(__x86_64__)
+#define QUICKSHIFT_DECLARE_WIDE_TABLE QUICKSHIFT_DECLARE_TABLE
+#define QUICKSHIFT_WIDE_TABLES QUICKSHIFT_TABLES
 #endif
 
 const char* name_of(InstructionSet set);

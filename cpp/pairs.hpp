@@ -1,8 +1,9 @@
 // The inner loops over pairs of points: one source, compiled once for each instruction set.
 //
-// Queries lie in the lanes of a vector and samples come one after another, so every query adds its
-// terms in the order of the samples, and every sample its terms in fours of queries: the order does
-// not depend on the width of the vectors.
+// Queries lie in the lanes of a vector and samples come one after another (or two), so every query
+// adds its terms in the order of the samples, for the infinite kernels the even and the odd ones
+// apart, and every sample its terms in fours of queries: the order does not depend on the width of
+// the vectors.
 #pragma once
 
 #include "kernel.hpp"

@@ -87,6 +87,8 @@ class InstructionSet(enum.Enum):
 
     v3 = 3
 
+    v4 = 4
+
 def instruction_set() -> InstructionSet:
     """The instruction set in use."""
 

@@ -1,6 +1,6 @@
-// What compares distances: nothing is fused, so that a square has the bits that its definition
-// gives it.
-#include "vec.hpp"
+// Sums of the kernels with a support, and what compares distances. A square that is compared is not
+// fused, so that it has the bits that its definition gives it.
+#include "pair_loop.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
 
@@ -38,6 +38,16 @@ struct Compact {
   }
 };
 
+// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
+// adds nothing.
+struct Epanechnikov {
+  static constexpr bool may_fuse = true;
+  static constexpr bool long_chain = false;
+  const KernelScale& scale;
+  Vec of_square(Vec square) const { return of_rest(scale.width_sq - square); }
+  Vec of_rest(Vec rest) const { return where(rest > scale.rounding, rest); }
+};
+
 inline Vec square_from(const double* point, const LeafBlock& samples, int first) {
   Vec s = {};
   for (int k = 0; k < samples.features; ++k) {
@@ -69,6 +79,10 @@ void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, d
 void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
+void add_epanechnikov(const LeafPair& pair, const KernelScale& scale, double* sums,
+                      double* other_sums) {
+  add_terms<Epanechnikov>(pair, scale, sums, other_sums);
+}
 void to_silverman(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::silverman>>(scale, count, values);
 }
@@ -83,6 +97,9 @@ void to_tricube(const KernelScale& scale, int count, double* values) {
 }
 void to_cosine(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::cosine>>(scale, count, values);
+}
+void to_epanechnikov(const KernelScale& scale, int count, double* values) {
+  to_terms<Epanechnikov>(scale, count, values);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {

@@ -1,35 +1,34 @@
-// Sums where nothing is decided by comparing distances.
-#include "vec.hpp"
+// Sums of the infinite kernels, and the table of all pair loops. The rest gains nothing from wider
+// vectors than four doubles: it is that of QUICKSHIFT_NARROW, an instruction set's namespace.
+#include "pair_loop.hpp"
 
-namespace quickshift::QUICKSHIFT_ISA {
+namespace quickshift::QUICKSHIFT_NARROW {
 
 void add_silverman(const LeafPair&, const KernelScale&, double*, double*);
 void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
 void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
 void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
+void add_epanechnikov(const LeafPair&, const KernelScale&, double*, double*);
 void to_silverman(const KernelScale&, int, double*);
 void to_uniform(const KernelScale&, int, double*);
 void to_triangular(const KernelScale&, int, double*);
 void to_tricube(const KernelScale&, int, double*);
 void to_cosine(const KernelScale&, int, double*);
+void to_epanechnikov(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 bool near_box(const LeafBlock&, const double*, const double*);
 void ranks(const double*, int, long long*);
 void offer_higher(const LeafBlock&, const HigherSamples&, HigherFound&);
 
-namespace {
+}  // namespace quickshift::QUICKSHIFT_NARROW
 
-// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
-// adds nothing.
-struct Epanechnikov {
-  static constexpr bool may_fuse = true;
-  static constexpr bool long_chain = false;
-  const KernelScale& scale;
-  Vec of_square(Vec square) const { return of_rest(scale.width_sq - square); }
-  Vec of_rest(Vec rest) const { return where(rest > scale.rounding, rest); }
-};
+namespace quickshift::QUICKSHIFT_ISA {
+
+using namespace QUICKSHIFT_NARROW;
+
+namespace {
 
 struct Gaussian {
   static constexpr bool may_fuse = false;
@@ -64,15 +63,15 @@ struct RoughExponential {
 }  // namespace
 
 constexpr AddTerms by_kernel[] = {
-    add_terms<Gaussian>, add_terms<Exponential>,  add_silverman,
-    add_uniform,         add_triangular,          add_tricube,
-    add_cosine,          add_terms<Epanechnikov>,
+    add_terms<Gaussian>, add_terms<Exponential>, add_silverman,
+    add_uniform,         add_triangular,         add_tricube,
+    add_cosine,          add_epanechnikov,
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
 constexpr ToTerms to_by_kernel[] = {
-    to_terms<Gaussian>, to_terms<Exponential>,  to_silverman, to_uniform, to_triangular, to_tricube,
-    to_cosine,          to_terms<Epanechnikov>,
+    to_terms<Gaussian>, to_terms<Exponential>, to_silverman, to_uniform, to_triangular, to_tricube,
+    to_cosine,          to_epanechnikov,
 };
 static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
 
