@@ -86,7 +86,11 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
       end = lower;
       continue;
     }
-    Item* const upper =
+    if (lower != begin) {
+      begin = lower;
+      continue;
+    }
+    Item* const upper =  // the pivot is the least key
         detail::partition_items(lower, end, [&](const Item& item) { return key(item) <= pivot; });
     if (middle < upper) {  // among equal keys
       begin = lower;
