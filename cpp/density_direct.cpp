@@ -123,7 +123,8 @@ class Worker {
         problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
     return squares.least > reach;
   }
-  bool take_whole(Index, Index, Bounds) const { return false; }
+  bool inside(Bounds) const { return false; }
+  void take_whole(Index, Index) const {}
 
   void take_leaves(Index query, Index sample) {
     const Index leaf = problem_.queries.leaf_of(query);

@@ -179,15 +179,15 @@ class Worker {
     return squares.least > problem_.scale.support_sq;
   }
 
-  bool take_whole(Index query, Index sample, Bounds squares) {
-    if (squares.most > problem_.scale.support_sq) return false;
+  bool inside(Bounds squares) const { return squares.most <= problem_.scale.support_sq; }
+
+  void take_whole(Index query, Index sample) {
     write_between(query, sample);
     polynomials_.add(query, sample, between_.data());
     if (problem_.symmetric() && query != sample) {
       for (double& c : between_) c = -c;
       polynomials_.add(sample, query, between_.data());
     }
-    return true;
   }
 
   void take_leaves(Index query, Index sample) {

@@ -2,7 +2,8 @@
 // taken whole, or a pair of leaves.
 //
 // Where both trees are the same, each unordered pair is visited once and stands for both
-// directions.
+// directions. What becomes of a pair can hardly be predicted, so no branch depends on it: a pair is
+// written to the end of every list, and the list that it belongs to grows.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,8 @@ inline constexpr int vertex_levels = 7;  // tasks are pairs of up to 128 subtree
 
 // Worker provides, besides its scratch memory:
 //   bool out_of_reach(Index query, Index sample, Bounds squares)
-//   bool take_whole(Index query, Index sample, Bounds squares)
+//   bool inside(Bounds squares), whether a pair in reach is taken whole
+//   void take_whole(Index query, Index sample)
 //   void take_leaves(Index query, Index sample)
 // It may write to what belongs to the two subtrees of its task, and to nothing else.
 template <class Worker>
@@ -31,29 +33,61 @@ class PairTraversal {
         worker_(std::move(worker)) {}
 
   void operator()(Index query, Index sample) {
-    pending_.clear();
     visit(query, sample);
-    while (!pending_.empty() && !execution_.stop) {
-      const auto [a, b] = pending_.back();
-      pending_.pop_back();
+    while (pending_.count > 0 && !execution_.stop) {
+      const auto [a, b] = pending_.pairs[--pending_.count];
       split(a, b);
+      if (wholes_.count + most_children > at_once) take_wholes();
+      if (leaves_.count + most_children > at_once) take_leaves();
     }
+    take_wholes();
+    take_leaves();
+    pending_.count = 0;
   }
 
  private:
+  static constexpr std::size_t most_children = 4;
+  static constexpr std::size_t at_once = 64;
+
+  struct List {
+    std::vector<std::pair<Index, Index>> pairs = std::vector<std::pair<Index, Index>>(at_once);
+    std::size_t count = 0;
+
+    void add_if(bool belongs, Index query, Index sample) {
+      pairs[count] = {query, sample};
+      count += belongs;
+    }
+  };
+
   void visit(Index query, Index sample) {
     const Bounds squares = between_boxes(queries_.low(query), samples_.low(sample),
                                          samples_.features, samples_.periods());
-    if (worker_.out_of_reach(query, sample, squares)) return;
-    if (worker_.take_whole(query, sample, squares)) return;
-    if (queries_.is_leaf(query) && samples_.is_leaf(sample)) {
-      worker_.take_leaves(query, sample);
-    } else {
-      pending_.emplace_back(query, sample);
+    const bool reached = !worker_.out_of_reach(query, sample, squares);
+    const bool whole = worker_.inside(squares);
+    const bool ends = queries_.is_leaf(query) & samples_.is_leaf(sample);
+    wholes_.add_if(reached & whole, query, sample);
+    leaves_.add_if(reached & !whole & ends, query, sample);
+    pending_.add_if(reached & !whole & !ends, query, sample);
+  }
+
+  void take_wholes() {
+    for (std::size_t i = 0; i < wholes_.count; ++i) {
+      worker_.take_whole(wholes_.pairs[i].first, wholes_.pairs[i].second);
     }
+    wholes_.count = 0;
+  }
+
+  void take_leaves() {
+    for (std::size_t i = 0; i < leaves_.count; ++i) {
+      worker_.take_leaves(leaves_.pairs[i].first, leaves_.pairs[i].second);
+    }
+    leaves_.count = 0;
   }
 
   void split(Index query, Index sample) {
+    if (pending_.count + most_children > pending_.pairs.size()) {
+      pending_.pairs.resize(2 * pending_.pairs.size());
+    }
     const bool query_ends = queries_.is_leaf(query);
     const bool sample_ends = samples_.is_leaf(sample);
     const Index first = query_ends ? query : 2 * query;
@@ -70,7 +104,9 @@ class PairTraversal {
   bool same_;
   const Execution& execution_;
   Worker worker_;
-  std::vector<std::pair<Index, Index>> pending_;
+  List pending_;
+  List wholes_;
+  List leaves_;
 };
 
 // Runs the workers over all pairs of nodes. Tasks are pairs of subtrees where the trees are the

@@ -39,13 +39,16 @@ struct Compact {
 };
 
 // What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
-// adds nothing.
+// adds nothing; beside an own term of h² that is no matter.
 struct Epanechnikov {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = false;
   const KernelScale& scale;
-  Vec of_square(Vec square) const { return of_rest(scale.width_sq - square); }
-  Vec of_rest(Vec rest) const { return where(rest > scale.rounding, rest); }
+  Vec of_square(Vec square) const {
+    const Vec rest = scale.width_sq - square;
+    return where(rest > scale.rounding, rest);
+  }
+  Vec of_rest(Vec rest) const { return positive(rest); }
 };
 
 inline Vec square_from(const double* point, const LeafBlock& samples, int first) {
