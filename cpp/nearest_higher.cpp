@@ -62,9 +62,11 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
   };
   if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
     const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
-    for (Index slot = 0; slot < tree.slots(); ++slot) {
-      if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
-    }
+    run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
+      for (Index slot = begin; slot < end; ++slot) {
+        if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
+      }
+    });
   } else {
     search_from_leaves(tree, tree, execution,
                        [&](Search& search, Index leaf, const double* points) {

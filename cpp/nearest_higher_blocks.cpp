@@ -7,6 +7,7 @@
 #include "blocks.hpp"
 #include "nearest_higher.hpp"
 #include "pair_schedule.hpp"
+#include "radix_sort.hpp"
 
 namespace quickshift {
 
@@ -27,10 +28,17 @@ std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bo
   for (const Index slot : blocks.slots) {
     order.push_back({heights.density(slot), static_cast<int>(order.size())});
   }
-  std::sort(order.begin(), order.end(), [&](const Placed& a, const Placed& b) {
-    if (a.density != b.density) return a.density > b.density;
+  radix_sort(order, [](const Placed& placed) { return falling(placed.density); });
+  const auto higher = [&](const Placed& a, const Placed& b) {
     return heights.higher(blocks.slots[a.position], blocks.slots[b.position]);
-  });
+  };
+  for (auto first = order.begin(); first != order.end();) {
+    const double density = first->density;
+    const auto last = std::find_if(first, order.end(),
+                                   [&](const Placed& placed) { return placed.density != density; });
+    if (last - first > 1) std::sort(first, last, higher);
+    first = last;
+  }
   std::vector<int> ranks(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool shared = strict && i > 0 && order[i].density == order[i - 1].density;
