@@ -1,5 +1,6 @@
-// Products, squares and sums of whole blocks. Nothing here decides anything without an error bound,
-// so products are fused into sums.
+// Products, squares and sums of whole blocks. Products in single precision decide nothing without
+// an error bound, so they are fused into sums; those in double precision become terms, whose bits
+// shall hardly differ between instruction sets.
 #include "tiles.hpp"
 
 #include "vec.hpp"
@@ -56,7 +57,13 @@ inline void tile(const Number* const* rows, const Number* panel, int features, b
     }
     for (int r = 0; r < tile_rows; ++r) {
       const Vector factor = rows[r][k * Shape::width] - Vector{};
-      for (int v = 0; v < Shape::vectors; ++v) sum[r][v] = fused(factor, line[v], sum[r][v]);
+      for (int v = 0; v < Shape::vectors; ++v) {
+        if constexpr (sizeof(Number) == 8) {
+          sum[r][v] += factor * line[v];
+        } else {
+          sum[r][v] = fused(factor, line[v], sum[r][v]);
+        }
+      }
     }
   }
   for (int r = 0; r < tile_rows && !first; ++r) {  // all before the stores: rows may be repeated

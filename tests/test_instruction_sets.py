@@ -126,6 +126,25 @@ def ways_of(kernel):
 
 
 @several
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+@pytest.mark.parametrize(("d", "h"), [(3, 1.0), (7, 1.0), (16, 2.0), (64, 4.0), (64, 20.0)])
+def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use, d, h, kernel):
+    spec = get_kernel(kernel)
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(1500, d)) + rng.integers(0, 4, (1500, 1)) * 10
+    for weights in (None, rng.uniform(0.1, 10, 1500)):
+        tree = stages.prepare(X, sample_weight=weights).tree
+        for rtol in (0.0, 1e-9):
+            sums = []
+            for each in SETS:
+                use(each)
+                width = h if kernel in cases.INFINITE else 3 * h
+                sums.append(_core.kernel_sums(tree, spec.code, width, rtol, _core.Way.blocks))
+            for other in sums[:-1]:
+                assert units_apart(other, sums[-1]) <= 4, rtol
+
+
+@several
 @pytest.mark.parametrize("kind", cases.KINDS)
 def test_distances_have_the_same_bits_and_parents_are_the_same(use, kind):
     for d in cases.DIMENSIONS:
