@@ -54,9 +54,7 @@ class Follower {
       : tree_(tree),
         heights_(heights),
         strict_(strict),
-        reach_sq_(std::ldexp(tau, -tree.exponent) > largest_coordinate
-                      ? infinity
-                      : largest_square_within(scaled(tau, tree.exponent))),
+        reach_sq_(square_within(tree, tau)),
         search_(tree),
         point_(static_cast<std::size_t>(tree.features)) {}
 

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "array.hpp"
@@ -78,6 +80,14 @@ struct Tree {
   bool is_leaf(Index node) const { return node >= leaves(); }
   Index leaf_of(Index node) const { return node - leaves(); }
 };
+
+// The largest square, in the scale of the tree, of a distance within a length of the caller's.
+inline double square_within(const Tree& tree, double length) {
+  if (std::ldexp(length, -tree.exponent) > largest_coordinate) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return largest_square_within(scaled(length, tree.exponent));
+}
 
 // The coordinates of the i-th location of a leaf.
 inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {

@@ -237,6 +237,65 @@ def number_trees(
     Place of each row's root among the given ones; -1 where it is not there.
     """
 
+def saddles(
+    tree: Tree,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    piece: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    pieces: int,
+    tau: float,
+    lower: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    upper: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    threads: int = 1,
+    report: Callable | None = None,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Pairs of pieces that meet, and the levels where: the maximum spanning forest by points nearer than tau and by the edges from the rows `lower` to `upper`.
+    """
+
+def merges(
+    joined: Annotated[
+        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    levels: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    leaf: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    leaves: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Saddles in falling order as merges of a surviving and an absorbed leaf.
+    """
+
+def merge_forest(
+    joined: Annotated[
+        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    levels: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    leaves: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """A leaf that each leaf is joined with, and the level where."""
+
 def linkage(
     parent: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)

@@ -19,6 +19,7 @@ __all__ = [
     "cut_bytes",
     "density_bytes",
     "fit_bytes",
+    "link_bytes",
     "prepare_bytes",
     "require_memory",
     "rule_bytes",
@@ -95,6 +96,12 @@ def _block_bytes(n_samples: int, n_features: int, most_for_trees: int) -> int:
 def cut_bytes(n_samples: int) -> int:
     """Bytes that a cut needs beyond the parents, roots included where every row is one."""
     return _WORD * 4 * n_samples
+
+
+def link_bytes(n_samples: int) -> int:
+    """Bytes that the saddles need beyond the tree: heights, pieces, nodes, the pairs to come."""
+    slots, nodes = _shape(n_samples)
+    return _WORD * (2 * slots + 3 * nodes + 5 * n_samples)
 
 
 def rule_bytes(n_samples: int, n_features: int) -> int:

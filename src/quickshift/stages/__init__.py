@@ -9,6 +9,7 @@ Everything that users see is built from them. This layer is cranky: it raises on
 not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 """
 
+from quickshift.stages.cluster_tree import ClusterTree, link
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
@@ -16,6 +17,7 @@ from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
 
 __all__ = [
+    "ClusterTree",
     "Estimate",
     "Forest",
     "ParentGraph",
@@ -28,6 +30,7 @@ __all__ = [
     "cut_into",
     "estimate_density",
     "fit_estimate",
+    "link",
     "linkage",
     "prepare",
 ]

@@ -15,10 +15,14 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_density",
+    "check_heights",
+    "check_length",
+    "check_level",
     "check_n_features",
     "check_period",
     "check_points",
     "check_real",
+    "check_rows",
     "check_tau",
     "check_weights",
     "refuse_lossy",
@@ -185,6 +189,35 @@ def check_tau(tau: Any) -> float:
     return length
 
 
+def check_length(value: Any, name: str) -> float:
+    """Return a positive length, infinity included."""
+    length = check_real(value, name, "a positive length")
+    if length <= 0:
+        raise ValueError(f"{name} is {length!r}, expected a positive length.")
+    return length
+
+
+def check_level(level: Any) -> float:
+    """Return a level of a density: not negative."""
+    number = check_real(level, "level", "a density of at least 0")
+    if number < 0:
+        raise ValueError(f"level is {number!r}, expected a density of at least 0.")
+    return number
+
+
+def check_rows(rows: ArrayLike, name: str, n_samples: int) -> NDArray[np.int64]:
+    """Return numbers of rows, of any shape."""
+    array = np.asarray(rows)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} is of type {array.dtype}, expected whole numbers of rows.")
+    if array.size and not (array.min() >= 0 and array.max() < n_samples):
+        raise IndexError(
+            f"{name} ranges from {array.min()} to {array.max()}, expected rows from 0 to "
+            f"{n_samples - 1}."
+        )
+    return array.astype(np.int64)
+
+
 def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
     """Return a whole number from 1 to ``most``."""
     expected = f"a whole number from 1 to {most}"
@@ -218,4 +251,20 @@ def check_density(
         unordered[ignored] = False
     if unordered.any():
         raise ValueError("density has NaN entries, expected numbers that can be compared.")
+    return array
+
+
+def check_heights(
+    density: ArrayLike, n_samples: int, ignored: NDArray[np.int64] | None = None
+) -> Floats:
+    """Return one density a sample, finite and not negative but at the ignored rows."""
+    array = check_density(density, n_samples, ignored)
+    counted = np.ones(n_samples, dtype=bool)
+    if ignored is not None:
+        counted[ignored] = False
+    if not (np.isfinite(array) & (array >= 0))[counted].all():
+        raise ValueError(
+            "density has negative or infinite entries, expected finite densities of at least 0. "
+            "Pass densities rather than their logarithms."
+        )
     return array

@@ -28,11 +28,14 @@ class Forest:
         Row of each tree's root.
     tau : float
         Longest edge kept.
+    graph : ParentGraph
+        What was cut.
     """
 
     labels: NDArray[np.int64]
     roots: NDArray[np.int64]
     tau: float
+    graph: ParentGraph
 
 
 def cut(
@@ -136,7 +139,7 @@ def _forest(
     root, reached = _core.find_roots(graph.parent, distance, tau, threads)
     roots = graph.highest_first(reached)
     labels = _core.number_trees(root, roots, threads)
-    return Forest(labels.view(np.int64), roots, tau)
+    return Forest(labels.view(np.int64), roots, tau, graph)
 
 
 def linkage(graph: ParentGraph) -> NDArray[np.float64]:

@@ -1,0 +1,297 @@
+"""Cluster trees: the level sets of the density at every level at once (Algorithm 2)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quickshift import _core
+from quickshift.memory import link_bytes, require_memory
+from quickshift.progress import Progress, reporting
+from quickshift.stages.checks import check_heights, check_length, check_level, check_rows
+from quickshift.stages.forest import Forest
+from quickshift.stages.samples import Samples, prepare
+from quickshift.threads import resolve_threads
+
+__all__ = ["ClusterTree", "link"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class ClusterTree:
+    """The components of every level set {density > level}, linked within tau.
+
+    Leaves are the roots of the forest, numbered from the highest one down. Below its birth every
+    leaf is a component; components join at merges.
+
+    Attributes
+    ----------
+    leaf_labels : ndarray of shape (n_samples,), int64
+        Leaf of each sample; -1 at rows of weight zero, which are outside the tree.
+    leaf_indices : ndarray of shape (n_leaves,), int64
+        Row of each leaf's root.
+    density : ndarray of shape (n_samples,)
+        Density of each sample.
+    merges : ndarray of shape (n_merges, 3)
+        Surviving leaf, absorbed leaf and level of each merge, in falling order of level. The
+        survivor is the highest leaf of its component. Leaves that never meet have no merge.
+    tau : float
+        Samples nearer than this are linked.
+    pieces : ndarray of shape (n_samples,), int64
+        Like the leaf labels, but parted where a parent is lower than its child in bits that the
+        order of heights ignores. Nearly always the leaf labels themselves.
+    piece_merges : ndarray of shape (n_piece_merges, 3)
+        The merges of pieces.
+    """
+
+    leaf_labels: Indices
+    leaf_indices: Indices
+    density: Floats
+    merges: Floats
+    tau: float
+    pieces: Indices
+    piece_merges: Floats
+
+    @property
+    def births(self) -> Floats:
+        """Density at each leaf's root."""
+        return self.density[self.leaf_indices]
+
+    def components_at(self, level: float) -> Indices:
+        """Find the components of one level set.
+
+        Parameters
+        ----------
+        level : float
+            The paper's λ.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+            Component of each sample, 0 for the one that holds the highest sample; -1 where the
+            density is not above the level.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+        >>> tree.components_at(0.5), tree.components_at(1.5)
+        (array([0, 0, 0, 0]), array([ 0, -1,  1, -1]))
+        """
+        threshold = check_level(level)
+        inside = (self.pieces >= 0) & (self.density > threshold)
+        top = _tops_above(self.piece_merges, self._n_pieces, threshold)[self.pieces[inside]]
+        components = np.full(self.density.size, -1, dtype=np.int64)
+        components[inside] = np.unique(top, return_inverse=True)[1]
+        return components
+
+    def merge_level(self, i: ArrayLike, j: ArrayLike) -> Any:
+        """Level where two samples meet.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Rows; arrays are taken pair by pair.
+
+        Returns
+        -------
+        float or ndarray
+            The supremum of the levels at which both are in one component: together below it, apart
+            at it. 0 where they never meet.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+        >>> tree.merge_level(0, [0, 2, 3])
+        array([3., 1., 1.])
+        """
+        n = self.density.size
+        first, second = np.broadcast_arrays(check_rows(i, "i", n), check_rows(j, "j", n))
+        level = np.minimum(self.density[first], self.density[second])
+        a, b = self.pieces[first], self.pieces[second]
+        up, at = self._forest
+        present = (a >= 0) & (b >= 0)
+        level = np.where(present, level, 0.0)
+        a, b = np.where(present, a, 0), np.where(present, b, 0)
+        while (apart := a != b).any():
+            # Whichever was joined first, at the higher level, goes up.
+            step = np.maximum(at[a], at[b])
+            level = np.where(apart, np.minimum(level, step), level)
+            a, b = (
+                np.where(apart & (at[a] == step), up[a], a),
+                np.where(apart & (at[a] < step), up[b], b),
+            )
+            b = np.where(step == -np.inf, a, b)
+        result = np.maximum(level, 0.0)
+        return float(result) if result.ndim == 0 else result
+
+    def labels(self) -> Indices:
+        """Flat labels: the leaf of each sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+            A copy of the leaf labels.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> link(X, density, cut(climb(X, density), 1.5), 1.5).labels()
+        array([0, 0, 1, 1])
+        """
+        return self.leaf_labels.copy()
+
+    def persistence(self) -> Floats:
+        """Birth and death of each leaf.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves, 2)
+            The level of its root, and the level where a higher leaf absorbs it; 0 where none does.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> link(X, density, cut(climb(X, density), 1.5), 1.5).persistence()
+        array([[3., 0.],
+               [2., 1.]])
+        """
+        deaths = np.zeros(self.leaf_indices.size)
+        deaths[self.merges[:, 1].astype(np.int64)] = self.merges[:, 2]
+        return np.column_stack([self.births, deaths])
+
+    @cached_property
+    def _n_pieces(self) -> int:
+        return int(self.pieces.max()) + 1
+
+    @cached_property
+    def _forest(self) -> tuple[Indices, Floats]:
+        joined, levels = _joined(self.piece_merges)
+        up, at = _core.merge_forest(joined, levels, self._n_pieces)
+        return up.view(np.int64), at
+
+
+def _joined(merges: Floats) -> tuple[Indices, Floats]:
+    return np.ascontiguousarray(merges[:, :2].astype(np.int64)), np.ascontiguousarray(merges[:, 2])
+
+
+def _tops_above(merges: Floats, n_leaves: int, level: float) -> Indices:
+    """Highest leaf of each leaf's component at a level."""
+    up = np.arange(n_leaves)
+    joined = merges[merges[:, 2] > level]
+    up[joined[:, 1].astype(np.int64)] = joined[:, 0].astype(np.int64)
+    return _core.find_roots(up, np.zeros(n_leaves), np.inf)[0].view(np.int64)
+
+
+def link(
+    X: ArrayLike | Samples,
+    density: ArrayLike,
+    forest: Forest,
+    tau: float,
+    *,
+    period: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ClusterTree:
+    """Join the trees of a forest where the level sets do (Algorithm 2, for every level).
+
+    At a level the paper's G(λ) keeps the samples above it and the edges between them; its
+    components that are nearer than tau are one. All levels follow from the highest saddle between
+    each two trees: the highest pair of samples, one of each, that are nearer than tau.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or Samples
+        The points.
+    density : array-like of shape (n_samples,)
+        Density of each one, not negative; rows of weight zero are not looked at.
+    forest : Forest
+        From `cut`, of the same points.
+    tau : float
+        Samples nearer than this are linked; the paper takes the tau of the cut.
+    period : array-like of shape (n_features,), optional
+        Length of each feature's period, ``numpy.inf`` for an open one.
+    n_jobs : int, optional
+        Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
+
+    Returns
+    -------
+    ClusterTree
+
+    Examples
+    --------
+    >>> from quickshift.stages import climb, cut
+    >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+    >>> link(X, density, cut(climb(X, density), 1.5), 1.5).merges
+    array([[0., 1., 1.]])
+    """
+    length = check_length(tau, "tau")
+    samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
+    if forest.labels.size != samples.n_samples:
+        raise ValueError(
+            f"forest has {forest.labels.size} samples and X has {samples.n_samples}, expected the "
+            f"same. Pass the points that the forest was grown from."
+        )
+    heights = check_heights(density, samples.n_samples, samples.tree.absent_rows())
+    shape = samples.n_samples, samples.n_features
+    require_memory(link_bytes(samples.n_samples), "link", shape)
+    pieces, leaf_of_piece, dips = _part(forest, heights)
+    with reporting(progress, "link") as report:
+        joined, levels = _core.saddles(
+            samples.tree,
+            heights,
+            pieces,
+            leaf_of_piece.size,
+            length,
+            dips,
+            np.ascontiguousarray(forest.graph.parent[dips]),
+            resolve_threads(n_jobs),
+            report,
+        )
+    piece_merges = _merges(joined, levels, np.arange(leaf_of_piece.size))
+    merges = _merges(joined, levels, leaf_of_piece) if dips.size else piece_merges
+    return ClusterTree(forest.labels, forest.roots, heights, merges, length, pieces, piece_merges)
+
+
+def _part(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
+    """Part the trees where a parent is lower than its child.
+
+    Returns
+    -------
+    pieces : (n,) piece of each row
+    leaf_of_piece : (n_pieces,) tree that each is part of
+    dips : rows whose parents are lower
+    """
+    parent = forest.graph.parent
+    lower = density[parent] < density
+    lower[forest.roots] = False
+    dips = np.flatnonzero(lower & (forest.labels >= 0))
+    if not dips.size:
+        return forest.labels, np.arange(forest.roots.size), dips
+    distance = forest.graph.distance.copy()
+    distance[dips] = distance[forest.roots] = np.inf
+    root, reached = _core.find_roots(parent, distance, _LARGEST)
+    tops = forest.graph.highest_first(reached)
+    pieces = _core.number_trees(root, tops).view(np.int64)
+    return pieces, forest.labels[tops], dips
+
+
+def _merges(joined: NDArray[Any], levels: Floats, leaf_of_piece: Indices) -> Floats:
+    n_leaves = int(leaf_of_piece.max()) + 1
+    named, at = _core.merges(joined, levels, leaf_of_piece, n_leaves)
+    above = at > 0.0  # what meets at level 0 meets at no level
+    return cast("Floats", np.column_stack([named[above].astype(np.float64), at[above]]))
