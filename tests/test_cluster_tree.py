@@ -2,11 +2,16 @@
 
 import itertools
 import re
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
+from gudhi.clustering.tomato import Tomato
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+from scipy.spatial import KDTree
 
 from cases import KERNELS, Case, Floats, cases, densities, make, taus
 from quickshift import reference
@@ -44,6 +49,11 @@ def assert_merge_levels(tree: ClusterTree, levels: Floats, components: Floats) -
     met = tree.merge_level(rows[:, None], rows[None, :])
     expected = np.where(apart, levels[:, None, None], np.inf).min(axis=0)
     np.testing.assert_array_equal(met, expected)
+
+
+@pytest.fixture(name="tree")
+def small_tree() -> ClusterTree:
+    return tree_of(make("random", 20, 2), np.arange(20.0), 1.0)
 
 
 # The literal algorithm
@@ -85,6 +95,38 @@ def test_many_features(d: int) -> None:
     case = make("random", 60, d)
     density = estimate_density(case.X, case.h)
     assert_equals_algorithm_2(case, density, 0.9 * float(np.sqrt(2 * d)))
+
+
+# GUDHI's ToMATo: the same persistence from the whole graph of neighbours
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d", "tau"),
+    [
+        ("random", 20_000, 2, 0.03),
+        ("random", 20_000, 2, 0.08),
+        ("random", 3_000, 5, 0.8),
+        ("clustered", 20_000, 2, 1e-4),
+    ],
+)
+def test_merge_levels_are_those_of_tomato(kind: str, n: int, d: int, tau: float) -> None:
+    case = make(kind, n, d)
+    density = estimate_density(case.X, tau)
+    tree = tree_of(case, density, tau)
+    near = KDTree(case.X).query_pairs(tau, output_type="ndarray")
+    near = near[np.sqrt(((case.X[near[:, 0]] - case.X[near[:, 1]]) ** 2).sum(axis=1)) < tau]
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for i, j in near.tolist():
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    peer = Tomato(graph_type="manual", density_type="manual").fit(neighbours, weights=density)
+    ours = tree.persistence()
+    merged = ours[ours[:, 1] > 0]
+    theirs = np.asarray(peer.diagram_).reshape(-1, 2)
+    np.testing.assert_array_equal(
+        merged[np.lexsort(merged.T)], theirs[np.lexsort(theirs.T)], strict=True
+    )
+    assert peer.n_leaves_ == tree.leaf_indices.size
 
 
 # What the tree says
@@ -141,12 +183,132 @@ def test_order_of_rows_and_threads_do_not_matter() -> None:
     np.testing.assert_array_equal(serial.merges, threaded.merges)
 
 
+# Pruning
+
+
+def nested(fine: Floats, coarse: Floats) -> bool:
+    """Whether every cluster of one labelling lies within one of the other."""
+    pairs = set(zip(fine.tolist(), coarse.tolist(), strict=True))
+    return len(pairs) == len(set(fine.tolist()))
+
+
+@given(cases(weights=WEIGHTED, max_n=60), st.data())
+def test_stronger_pruning_gives_nested_labels_and_the_same_leaves(
+    case: Case, data: st.DataObject
+) -> None:
+    density = data.draw(densities(case.n))
+    tau = data.draw(taus(climb(prepare(case.X, **case.given), density).distance))
+    tree = tree_of(case, density, tau if tau > 0 else 1.0)
+    what = data.draw(st.sampled_from(("prominence", "prominence_ratio", "min_size")))
+    largest = {"prominence": float(density.max()), "prominence_ratio": 5.0, "min_size": case.n / 2}
+    finer = tree
+    for share in (0.0, 0.2, 0.5, 1.0, 1.5):
+        pruned = tree.prune(**{what: share * largest[what]})
+        assert nested(finer.labels(), pruned.labels())
+        assert set(pruned.leaf_indices.tolist()) <= set(finer.leaf_indices.tolist())
+        assert_consistent(pruned, tree)
+        finer = pruned
+
+
+def assert_consistent(tree: ClusterTree, whole: ClusterTree) -> None:
+    """Leaves hold their roots; each is absorbed at most once, by a higher one."""
+    n_leaves = tree.leaf_indices.size
+    np.testing.assert_array_equal(tree.leaf_labels[tree.leaf_indices], np.arange(n_leaves))
+    np.testing.assert_array_equal(tree.leaf_labels < 0, whole.leaf_labels < 0)
+    survivor, absorbed = tree.merges[:, :2].astype(int).T
+    assert (survivor < absorbed).all()
+    assert len(set(absorbed.tolist())) == absorbed.size
+    assert tree.sizes.sum() == pytest.approx(whole.sizes.sum())
+    assert (tree.parents < np.arange(n_leaves)).all()
+
+
+def test_prominence_and_its_ratio() -> None:
+    X = np.arange(7.0)[:, None]
+    density = np.array([3.0, 1.0, 4.0, 2.0, 5.0, 1.0, 3.5])
+    tree = link(X, density, cut(climb(X, density), 1.0), 1.5)  # prominences 5, 2, 2.5, 2
+    np.testing.assert_array_equal(tree.prune(prominence=2.0).labels(), tree.labels())
+    np.testing.assert_array_equal(tree.prune(prominence=2.1).leaf_indices, [4, 6])
+    np.testing.assert_array_equal(tree.prune(prominence=2.1).labels(), [0, 0, 0, 0, 0, 0, 1])
+    np.testing.assert_array_equal(tree.prune(prominence_ratio=2.5).leaf_indices, [4, 6, 0])
+    pruned = tree.prune(prominence_ratio=2.5)
+    np.testing.assert_array_equal(pruned.merges, [[0, 1, 1], [0, 2, 1]])
+    np.testing.assert_array_equal(pruned.components_at(2.5), [2, -1, 0, -1, 0, -1, 1])
+
+
+def test_leaf_that_meets_no_other_goes_to_the_one_above_it() -> None:
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [9.0], [9.1]])
+    density = np.array([3.0, 4.0, 3.0, 1.0, 3.0, 3.5])
+    tree = link(X, density, cut(climb(X, density), 1.0), 1.0)
+    np.testing.assert_array_equal(tree.labels(), [0, 0, 0, 2, 1, 1])
+    np.testing.assert_array_equal(tree.parents, [-1, 0, 1])
+    np.testing.assert_array_equal(tree.prune(min_size=2).labels(), [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(tree.prune(min_size=3).labels(), np.zeros(6))
+    np.testing.assert_array_equal(tree.prune(prominence=2.0).labels(), [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(tree.prune(prominence_ratio=9.0).labels(), tree.labels())
+
+
+def test_sizes_count_weights_and_duplicates() -> None:
+    X = [[0.0], [0.0], [5.0], [6.0]]
+    samples = prepare(X, sample_weight=[1.0, 2.0, 4.0, 0.0])
+    density = [1.0, 1.0, 2.0, np.nan]
+    tree = link(samples, density, cut(climb(samples, density), 1.0), 1.0)
+    np.testing.assert_array_equal(tree.sizes, [4.0, 3.0])
+    np.testing.assert_array_equal(tree.prune(min_size=5.0).labels(), [0, 0, 0, -1])
+
+
+# Exports
+
+
+def test_linkage_holds_the_merges() -> None:
+    case = make("random", 200, 2)
+    density = estimate_density(case.X, 0.2)
+    tree = tree_of(case, density, 0.3)
+    Z = tree.to_linkage()
+    assert is_valid_linkage(Z)
+    leaves = tree.leaf_indices
+    for level in np.unique(tree.merges[:, 2])[::3]:
+        flat = fcluster(Z, tree.births.max() - level, "distance")
+        together = tree.merge_level(leaves[:, None], leaves[None, :]) >= level
+        np.fill_diagonal(together, val=True)
+        np.testing.assert_array_equal(flat[:, None] == flat[None, :], together)
+
+
+def test_table_and_graph_hold_leaves_and_merges(tree: ClusterTree) -> None:
+    table = tree.to_pandas()
+    np.testing.assert_array_equal(table[["birth", "death"]], tree.persistence())
+    np.testing.assert_array_equal(table["row"], tree.leaf_indices)
+    absorbed = table[table["absorbed_by"] >= 0]
+    assert len(absorbed) == len(tree.merges)
+    graph = tree.to_networkx()
+    assert graph.number_of_nodes() == len(table)
+    for survivor, leaf, level in tree.merges.tolist():
+        assert graph.edges[int(leaf), int(survivor)]["level"] == level
+        assert absorbed.loc[int(leaf), "absorbed_by"] == survivor
+
+
+def test_file_gives_the_tree_back(tree: ClusterTree, tmp_path: Path) -> None:
+    for file in (tmp_path / "tree.npz", tmp_path / "tree of another name"):
+        tree.save(file)
+        loaded = ClusterTree.load(str(file))
+        for field in fields(ClusterTree):
+            np.testing.assert_array_equal(
+                getattr(loaded, field.name), getattr(tree, field.name), strict=True
+            )
+
+
+def test_file_of_something_else_is_an_error_that_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "data.npz"
+    np.savez(file, x=np.arange(3))
+    with pytest.raises(ValueError, match=r"data.npz' is no cluster tree .* ClusterTree.save"):
+        ClusterTree.load(file)
+    file.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="is no cluster tree that this version reads"):
+        ClusterTree.load(file)
+    with pytest.raises(FileNotFoundError):
+        ClusterTree.load(tmp_path / "absent.npz")
+
+
 # Errors
-
-
-@pytest.fixture(name="tree")
-def small_tree() -> ClusterTree:
-    return tree_of(make("random", 20, 2), np.arange(20.0), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
     from quickshift.config import show_config
     from quickshift.estimators import QuickShift
+    from quickshift.stages import ClusterTree
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ClusterTree",
     "QuickShift",
     "bandwidth",
     "config",
@@ -27,7 +29,11 @@ __all__ = [
     "stages",
 ]
 
-_HOMES = {"QuickShift": "quickshift.estimators", "show_config": "quickshift.config"}
+_HOMES = {
+    "ClusterTree": "quickshift.stages",
+    "QuickShift": "quickshift.estimators",
+    "show_config": "quickshift.config",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,8 @@
     points --estimate_density--> density --climb--> ParentGraph --cut(tau)--> Forest
     (n, d)                       (n,)               parent, distance          labels, roots
 
+    Forest --link(tau)--> ClusterTree: leaves, births, merges
+
 Everything that users see is built from them. This layer is cranky: it raises on anything that is
 not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 """

@@ -16,6 +16,7 @@ __all__ = [
     "check_count",
     "check_density",
     "check_heights",
+    "check_least",
     "check_length",
     "check_level",
     "check_n_features",
@@ -195,6 +196,14 @@ def check_length(value: Any, name: str) -> float:
     if length <= 0:
         raise ValueError(f"{name} is {length!r}, expected a positive length.")
     return length
+
+
+def check_least(value: Any, name: str) -> float:
+    """Return a bound from below: a number that is not negative."""
+    number = check_real(value, name, "a number of at least 0")
+    if number < 0:
+        raise ValueError(f"{name} is {number!r}, expected a number of at least 0.")
+    return number
 
 
 def check_level(level: Any) -> float:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 from quickshift import _core
 from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import check_heights, check_length, check_level, check_rows
+from quickshift.stages.checks import (
+    check_heights,
+    check_least,
+    check_length,
+    check_level,
+    check_rows,
+)
 from quickshift.stages.forest import Forest
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.tree_export import (
+    read_tree,
+    to_linkage,
+    to_networkx,
+    to_pandas,
+    write_tree,
+)
+from quickshift.stages.tree_pruning import contract, contract_leaves, small_merges
 from quickshift.threads import resolve_threads
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
 
 __all__ = ["ClusterTree", "link"]
 
@@ -43,6 +62,11 @@ class ClusterTree:
         survivor is the highest leaf of its component. Leaves that never meet have no merge.
     tau : float
         Samples nearer than this are linked.
+    sizes : ndarray of shape (n_leaves,)
+        Weight of each leaf's samples.
+    parents : ndarray of shape (n_leaves,), int64
+        Leaf of the nearest sample that is higher than the leaf's root, however far; -1 where there
+        is none.
     pieces : ndarray of shape (n_samples,), int64
         Like the leaf labels, but parted where a parent is lower than its child in bits that the
         order of heights ignores. Nearly always the leaf labels themselves.
@@ -55,6 +79,8 @@ class ClusterTree:
     density: Floats
     merges: Floats
     tau: float
+    sizes: Floats
+    parents: Indices
     pieces: Indices
     piece_merges: Floats
 
@@ -151,6 +177,53 @@ class ClusterTree:
         """
         return self.leaf_labels.copy()
 
+    def prune(
+        self,
+        *,
+        prominence: float | None = None,
+        prominence_ratio: float | None = None,
+        min_size: float | None = None,
+    ) -> "ClusterTree":
+        """Leave out leaves that hardly stand out; a higher leaf takes their samples.
+
+        A leaf that another absorbs goes to that one. A leaf that meets no other goes to the leaf
+        above it, that of its root's nearest higher sample. Every condition that is given must hold
+        for what stays; a stronger one leaves a coarser tree of the same leaves.
+
+        Parameters
+        ----------
+        prominence : float, optional
+            Least height of a leaf over the level where it is absorbed.
+        prominence_ratio : float, optional
+            Least ratio of the two. Leaves that meet no other have an infinite one.
+        min_size : float, optional
+            Least weight of the samples on both sides of a merge, and of a leaf that meets no other.
+
+        Returns
+        -------
+        ClusterTree
+            Its leaves are some of this tree's, in the same order.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+        >>> tree.prune(prominence=0.5).labels(), tree.prune(prominence=1.5).labels()
+        (array([0, 0, 1, 1]), array([0, 0, 0, 0]))
+        """
+        tree = self
+        if prominence is not None:
+            birth, death = tree.persistence().T
+            tree = contract_leaves(tree, birth - death < check_least(prominence, "prominence"))
+        if prominence_ratio is not None:
+            birth, death = tree.persistence().T
+            least = check_least(prominence_ratio, "prominence_ratio")
+            tree = contract_leaves(tree, birth < least * death)
+        if min_size is not None:
+            tree = contract(tree, *small_merges(tree, check_least(min_size, "min_size")))
+        return tree
+
     def persistence(self) -> Floats:
         """Birth and death of each leaf.
 
@@ -170,6 +243,71 @@ class ClusterTree:
         deaths = np.zeros(self.leaf_indices.size)
         deaths[self.merges[:, 1].astype(np.int64)] = self.merges[:, 2]
         return np.column_stack([self.births, deaths])
+
+    def to_linkage(self) -> Floats:
+        """Write the merges as a SciPy linkage.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves - 1, 4)
+            Its observations are the leaves, its distances how far a level is below the highest
+            birth; leaves that never meet are joined at level 0.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> link(X, density, cut(climb(X, density), 1.5), 1.5).to_linkage()
+        array([[0., 1., 2., 2.]])
+        """
+        return to_linkage(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Write one row a leaf as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By leaf: row of its root, birth, death, the leaf that absorbs it (-1 for none), the leaf
+            above it, and its size.
+        """
+        return to_pandas(self)
+
+    def to_networkx(self) -> "networkx.DiGraph":
+        """Write the merges as a graph.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Leaves with their row, birth and size; an edge from each absorbed leaf to its survivor,
+            with the level.
+        """
+        return to_networkx(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the tree to a file of plain arrays (.npz) and JSON, without pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; it is replaced where there is one.
+        """
+        write_tree(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ClusterTree":
+        """Read a tree that `save` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        ClusterTree
+        """
+        return cls(**read_tree(path))
 
     @cached_property
     def _n_pieces(self) -> int:
@@ -264,7 +402,25 @@ def link(
         )
     piece_merges = _merges(joined, levels, np.arange(leaf_of_piece.size))
     merges = _merges(joined, levels, leaf_of_piece) if dips.size else piece_merges
-    return ClusterTree(forest.labels, forest.roots, heights, merges, length, pieces, piece_merges)
+    above = forest.graph.parent[forest.roots]
+    return ClusterTree(
+        leaf_labels=forest.labels,
+        leaf_indices=forest.roots,
+        density=heights,
+        merges=merges,
+        tau=length,
+        sizes=_sizes(samples, forest),
+        parents=np.where(above == forest.roots, -1, forest.labels[above]),
+        pieces=pieces,
+        piece_merges=piece_merges,
+    )
+
+
+def _sizes(samples: Samples, forest: Forest) -> Floats:
+    rows, weights = samples.tree.first_rows()
+    sizes = np.zeros(forest.roots.size)
+    np.add.at(sizes, forest.labels[rows], weights)
+    return sizes
 
 
 def _part(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:

@@ -1,0 +1,100 @@
+"""Cluster trees for other libraries, and as files."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickshift import _core
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+    from quickshift.stages.cluster_tree import ClusterTree
+
+__all__ = ["read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
+
+_FORMAT = "quickshift cluster tree"
+_VERSION = 1
+_ARRAYS = (
+    "leaf_labels",
+    "leaf_indices",
+    "density",
+    "merges",
+    "sizes",
+    "parents",
+    "pieces",
+    "piece_merges",
+)
+
+
+def to_linkage(tree: "ClusterTree") -> NDArray[np.float64]:
+    """Write the merges as a SciPy linkage of the leaves."""
+    n_leaves = tree.leaf_indices.size
+    highest = float(tree.births.max())
+    parent = np.zeros(n_leaves, dtype=np.int64)
+    distance = np.full(n_leaves, highest)  # what never meets does at level 0
+    absorbed = tree.merges[:, 1].astype(np.int64)
+    parent[absorbed] = tree.merges[:, 0].astype(np.int64)
+    distance[absorbed] = highest - tree.merges[:, 2]
+    alone = np.setdiff1d(np.arange(1, n_leaves), absorbed)
+    return _core.linkage(parent, distance, np.concatenate([absorbed, alone]))
+
+
+def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
+    """Write one row a leaf as a table."""
+    import pandas
+
+    survivors = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
+    survivors[tree.merges[:, 1].astype(np.int64)] = tree.merges[:, 0].astype(np.int64)
+    birth, death = tree.persistence().T
+    columns = {
+        "row": tree.leaf_indices,
+        "birth": birth,
+        "death": death,
+        "absorbed_by": survivors,
+        "parent": tree.parents,
+        "size": tree.sizes,
+    }
+    return pandas.DataFrame(columns, index=pandas.RangeIndex(survivors.size, name="leaf"))
+
+
+def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
+    """Write leaves and merges as a graph."""
+    import networkx
+
+    graph = networkx.DiGraph(tau=tree.tau)
+    leaves = zip(tree.leaf_indices.tolist(), tree.births.tolist(), tree.sizes.tolist(), strict=True)
+    for leaf, (row, birth, size) in enumerate(leaves):
+        graph.add_node(leaf, row=row, birth=birth, size=size)
+    for survivor, absorbed, level in tree.merges.tolist():
+        graph.add_edge(int(absorbed), int(survivor), level=level)
+    return graph
+
+
+def write_tree(tree: "ClusterTree", path: str | Path) -> None:
+    """Write a tree as an .npz file of plain arrays, with its numbers as JSON among them."""
+    numbers = json.dumps({"format": _FORMAT, "version": _VERSION, "tau": tree.tau})
+    with Path(path).open("wb") as file:
+        arrays = {name: getattr(tree, name) for name in _ARRAYS}
+        np.savez_compressed(file, json=np.array(numbers), **arrays)
+
+
+def read_tree(path: str | Path) -> dict[str, Any]:
+    """Read what `write_tree` wrote; nothing in the file is run."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            numbers = json.loads(str(file["json"]))
+            if numbers["format"] != _FORMAT or numbers["version"] != _VERSION:
+                raise ValueError(f"format {numbers['format']!r}, version {numbers['version']!r}")
+            fields = {name: file[name] for name in _ARRAYS}
+    except (KeyError, ValueError, TypeError, EOFError) as error:
+        message = (
+            f"{str(path)!r} is no cluster tree that this version reads ({error}), expected a file "
+            f"that ClusterTree.save has written."
+        )
+        raise ValueError(message) from error
+    return {**fields, "tau": float(numbers["tau"])}
