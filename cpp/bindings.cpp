@@ -1,132 +1,15 @@
-// The only file that knows Python: plain arrays in, plain arrays out, the GIL released in between.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <tuple>
+// The module: trees, sums and parents for Python.
+#include "bindings.hpp"
 
 #include "assign.hpp"
 #include "density.hpp"
-#include "forest.hpp"
 #include "instruction_set.hpp"
-#include "kdtree.hpp"
-#include "merges.hpp"
 #include "nearest.hpp"
 #include "nearest_higher.hpp"
-#include "saddles.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace quickshift {
 
 namespace {
-
-using AnyPoints = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using PairsOfIndices = nb::ndarray<const Index, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class Value, int dimensions = 1>
-using Result = nb::ndarray<nb::numpy, Value, nb::ndim<dimensions>, nb::c_contig>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-Points points_of(const AnyPoints& array) {
-  Points points;
-  points.rows = static_cast<Index>(array.shape(0));
-  points.features = static_cast<int>(array.shape(1));
-  require(array.shape(1) <= (std::size_t{1} << 24), "points must have at most 2^24 columns");
-  require(points.rows > 0 && points.features > 0, "points must have at least one row and column");
-  if (array.dtype() == nb::dtype<double>()) {
-    points.wide = static_cast<const double*>(array.data());
-  } else if (array.dtype() == nb::dtype<float>()) {
-    points.narrow = static_cast<const float*>(array.data());
-  } else {
-    throw nb::type_error("points must be float64 or float32");
-  }
-  return points;
-}
-
-const double* optional_data(const std::optional<Reals>& array, std::size_t size,
-                            const char* message) {
-  if (!array) return nullptr;
-  require(array->size() == size, message);
-  return array->data();
-}
-
-// Memory that Python will own; written before the array is made of it.
-template <class Value>
-class Buffer {
- public:
-  explicit Buffer(Index size)
-      : size_(size),
-        data_(std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(size))) {}
-
-  Value* data() { return data_.get(); }
-  Result<Value> array() { return shaped<1>({static_cast<std::size_t>(size_)}); }
-  template <int dimensions>
-  Result<Value, dimensions> shaped(std::initializer_list<std::size_t> shape) {
-    Value* data = data_.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
-    return Result<Value, dimensions>(data, shape, owner);
-  }
-
- private:
-  Index size_;
-  std::unique_ptr<Value[]> data_;
-};
-
-template <class Values>
-auto array_of(const Values& values) {
-  Buffer<typename Values::value_type> buffer(static_cast<Index>(values.size()));
-  std::copy(values.begin(), values.end(), buffer.data());
-  return buffer.array();
-}
-
-// What Python hands over to be told, from the calling thread, which part of a call is done.
-using Report = std::optional<nb::callable>;
-
-struct Interrupted {};
-
-// Runs a computation without the GIL. Signals are looked for by the calling thread; the error that
-// a handler or the report raised stays set in its thread state until the workers have stopped.
-// `expected_work` is the least number of elementary operations that the call will say it takes.
-template <class Compute>
-auto without_gil(int threads, const Report& report, double expected_work, const Compute& compute) {
-  require(threads >= 1, "threads must be at least 1");
-  Execution execution;
-  execution.threads = threads;
-  execution.expected_work = expected_work;
-  execution.tick = [&report](double done) {
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw Interrupted{};
-    if (!report) return;
-    PyObject* result = PyObject_CallFunction(report->ptr(), "d", done);
-    if (!result) throw Interrupted{};
-    Py_DECREF(result);
-  };
-  try {
-    const nb::gil_scoped_release release;
-    return compute(execution);
-  } catch (const Interrupted&) {
-    throw nb::python_error();
-  }
-}
-
-template <class Compute>
-auto without_gil(int threads, const Compute& compute) {
-  return without_gil(threads, std::nullopt, 0.0, compute);
-}
-
-double rows_times(const Tree& tree, double work) {
-  return work * static_cast<double>(tree.locations);
-}
 
 Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
                const std::optional<Reals>& period, int threads, const Report& report) {
@@ -279,106 +162,6 @@ auto coordinates(const Tree& tree, const Indices& rows) {
   return out.shaped<2>({rows.size(), static_cast<std::size_t>(tree.features)});
 }
 
-auto roots(const Indices& parent, const Reals& distance, double tau, int threads) {
-  require(parent.size() == distance.size(), "parent and distance differ in length");
-  const auto rows = static_cast<Index>(parent.size());
-  Buffer<Index> root(rows);
-  const bool valid = without_gil(threads, [&](const Execution& execution) {
-    return find_roots({parent.data(), distance.data(), rows}, tau, execution, root.data());
-  });
-  require(valid, "parent must name rows and contain no cycle");
-  const std::vector<Index> present = list_roots(root.data(), distance.data(), rows);
-  return std::make_tuple(root.array(), array_of(present));
-}
-
-auto labels(const Indices& root, const Indices& roots, int threads) {
-  const auto rows = static_cast<Index>(root.size());
-  Buffer<Index> numbers(rows);
-  const bool valid = without_gil(threads, [&](const Execution& execution) {
-    return number_trees(root.data(), rows, {roots.data(), roots.size()}, execution, numbers.data());
-  });
-  require(valid, "roots must name rows that are their own roots");
-  return numbers.array();
-}
-
-auto arrays_of(const std::vector<Saddle>& saddles) {
-  Buffer<Index> joined(2 * static_cast<Index>(saddles.size()));
-  Buffer<double> levels(static_cast<Index>(saddles.size()));
-  for (std::size_t i = 0; i < saddles.size(); ++i) {
-    joined.data()[2 * i] = saddles[i].piece;
-    joined.data()[2 * i + 1] = saddles[i].other;
-    levels.data()[i] = saddles[i].level;
-  }
-  return std::make_tuple(joined.shaped<2>({saddles.size(), 2}), levels.array());
-}
-
-std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels, Index pieces) {
-  require(joined.shape(0) == levels.size() && joined.shape(1) == 2, "joined must hold pairs");
-  std::vector<Saddle> saddles;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const Index a = joined.data()[2 * i];
-    const Index b = joined.data()[2 * i + 1];
-    require(std::min(a, b) >= 0 && std::max(a, b) < pieces, "joined must name pieces");
-    saddles.push_back({a, b, levels.data()[i]});
-  }
-  return saddles;
-}
-
-auto saddles(const Tree& tree, const Reals& density, const Indices& piece, Index pieces, double tau,
-             const Indices& lower, const Indices& upper, int threads, const Report& report) {
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
-  require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value a row");
-  require(lower.size() == upper.size(), "lower and upper differ in length");
-  for (Index row = 0; row < tree.rows; ++row) {
-    const Index number = piece.data()[row];
-    require(tree.slot_of_row[row] < 0 || (number >= 0 && number < pieces),
-            "piece must name one of the pieces");
-  }
-  std::vector<Saddle> edges;
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    const Index a = lower.data()[i];
-    const Index b = upper.data()[i];
-    require(std::min(a, b) >= 0 && std::max(a, b) < tree.rows, "edges must name rows");
-    const double level = std::min(density.data()[a], density.data()[b]);
-    edges.push_back({piece.data()[a], piece.data()[b], level});
-  }
-  const auto found =
-      without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
-        return find_saddles(tree, {piece.data(), density.data(), pieces}, edges, tau, execution);
-      });
-  return arrays_of(found);
-}
-
-auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indices& leaf,
-                  Index leaves) {
-  for (std::size_t i = 0; i < leaf.size(); ++i) {
-    require(leaf.data()[i] >= 0 && leaf.data()[i] < leaves, "leaf must name one of the leaves");
-  }
-  const auto saddles = saddles_of(joined, levels, static_cast<Index>(leaf.size()));
-  return arrays_of(name_merges(saddles, {leaf.data(), leaf.size()}, leaves));
-}
-
-auto forest_of_merges(const PairsOfIndices& joined, const Reals& levels, Index leaves) {
-  const MergeForest forest = merge_forest(saddles_of(joined, levels, leaves), leaves);
-  return std::make_tuple(array_of(forest.up), array_of(forest.at));
-}
-
-auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
-  require(parent.size() == distance.size(), "parent and distance differ in length");
-  const auto rows_count = static_cast<Index>(parent.size());
-  for (std::size_t i = 0; i < parent.size(); ++i) {
-    require(parent.data()[i] >= 0 && parent.data()[i] < rows_count, "parent must name rows");
-  }
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    require(children.data()[i] >= 0 && children.data()[i] < rows_count, "children must name rows");
-  }
-  const auto edges = static_cast<Index>(children.size());
-  Buffer<double> rows(edges * 4);
-  write_linkage(parent.data(), distance.data(), static_cast<Index>(parent.size()), children.data(),
-                edges, rows.data());
-  return rows.shaped<2>({children.size(), 4});
-}
-
 // A tree is plain data, so its state is its arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
@@ -515,21 +298,7 @@ NB_MODULE(_core, m) {
         "The given rows, highest first.");
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
-  m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
-        "Row that each row reaches over edges no longer than tau, and the rows that are reached; "
-        "rows without a distance are not.");
-  m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
-        "Place of each row's root among the given ones; -1 where it is not there.");
-  m.def("saddles", &saddles, "tree"_a, "density"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
-        "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Pairs of pieces that meet, and the levels where: the maximum spanning forest by points "
-        "nearer than tau and by the edges from the rows `lower` to `upper`.");
-  m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
-        "Saddles in falling order as merges of a surviving and an absorbed leaf.");
-  m.def("merge_forest", &forest_of_merges, "joined"_a, "levels"_a, "leaves"_a,
-        "A leaf that each leaf is joined with, and the level where.");
-  m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
-        "SciPy linkage of the edges above the given children, which are in rising distance.");
+  bind_forest(m);
 }
 
 }  // namespace quickshift

@@ -98,7 +98,16 @@ def test_only_the_bindings_know_python():
         for path in SOURCES
         if re.search(r"#\s*include\s*[<\"](nanobind|Python)", path.read_text(encoding="utf-8"))
     }
-    assert including == {"bindings.cpp"}
+    assert including == {"bindings.hpp"}
+
+
+def test_only_bindings_include_what_knows_python():
+    including = {
+        path.name
+        for path in SOURCES
+        if re.search(r"#\s*include\s*\"bindings.hpp\"", path.read_text(encoding="utf-8"))
+    }
+    assert including == {"bindings.cpp", "bindings_forest.cpp"}
 
 
 def test_reference_imports_nothing_of_ours():
