@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
     from quickshift.config import show_config
     from quickshift.estimators import QuickShift
-    from quickshift.stages import ClusterTree
+    from quickshift.stages import ClusterTree, merge_distortion
 
 __version__ = "0.1.0.dev0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "datasets",
     "estimators",
     "kernels",
+    "merge_distortion",
     "reference",
     "show_config",
     "stages",
@@ -32,6 +33,7 @@ __all__ = [
 _HOMES = {
     "ClusterTree": "quickshift.stages",
     "QuickShift": "quickshift.estimators",
+    "merge_distortion": "quickshift.stages",
     "show_config": "quickshift.config",
 }
 

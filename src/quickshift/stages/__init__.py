@@ -14,6 +14,7 @@ not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 from quickshift.stages.cluster_tree import ClusterTree, link
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
+from quickshift.stages.merge_distortion import merge_distortion
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
@@ -34,5 +35,6 @@ __all__ = [
     "fit_estimate",
     "link",
     "linkage",
+    "merge_distortion",
     "prepare",
 ]
