@@ -14,10 +14,10 @@ not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 from quickshift.stages.cluster_tree import ClusterTree, link
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
-from quickshift.stages.merge_distortion import merge_distortion
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.tree_distance import merge_distortion
 
 __all__ = [
     "ClusterTree",
