@@ -10,9 +10,11 @@
 
 namespace quickshift {
 
-// A number that falls where a density, which is not negative, rises.
+// A number that falls where a density rises. What is climbed may be negative.
 inline std::uint64_t falling(double density) {
-  return ~std::bit_cast<std::uint64_t>(density + 0.0);
+  const auto bits = std::bit_cast<std::uint64_t>(density + 0.0);
+  const bool negative = bits >> 63;
+  return negative ? bits : ~bits & (~std::uint64_t{0} >> 1);
 }
 
 // Sorts by rising key(item), a std::uint64_t, byte by byte; bytes that all items share are skipped.

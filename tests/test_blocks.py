@@ -171,6 +171,9 @@ def test_parents_in_blocks_are_the_trees(d: int, strict: bool) -> None:
                 rng.integers(0, 4, size=n).astype(float),
                 1.0 + rng.integers(0, 6, size=n) * 2.0**-38,
                 np.zeros(n),
+                rng.normal(size=n),
+                -rng.integers(0, 4, size=n).astype(float),
+                rng.choice([-np.inf, -1.0, -0.0, 0.0, 2.0, np.inf], size=n),
             ):
                 assert_parents_are_the_trees(case, density, strict)
 
