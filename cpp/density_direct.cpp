@@ -13,8 +13,6 @@ namespace quickshift {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // exp(-600) is far from underflow, and what lies 100 further down is below any rounding.
 constexpr double far_decay = 600.0;
 
@@ -146,7 +144,7 @@ class Worker {
  private:
   // Each location against the others of its leaf: its own weight is set to zero for its turn.
   void add_own_leaf(LeafPair pair, double* values) const {
-    std::vector<double> weights(pair.weights, pair.weights + pair.sample_count);
+    std::vector<double> weights(pair.weights, pair.weights + pair.sample_stride);
     std::vector<double> sums(static_cast<std::size_t>(pair.query_stride));
     const double* const originals = pair.weights;
     pair.weights = weights.data();

@@ -17,7 +17,7 @@ struct LeafPair {
   const double* queries;
   const double* samples;
   const double* query_weights;
-  const double* weights;  // of the samples
+  const double* weights;  // of the samples, as many as sample_stride; finite where unused
   const double* period;   // null where every feature is open
   int features;
   int query_stride;   // a multiple of 4, at most max_stride
