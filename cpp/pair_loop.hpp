@@ -33,9 +33,9 @@ template <int apart, int count>
 inline void add_totals(const Vec (&total)[apart][count], double factor, double* to) {
   for (int v = 0; v < count; ++v, to += queries_wide) {
 #if QUICKSHIFT_LANES == 8
-    const __m256d sum =
-        _mm512_castpd512_pd256(total[0][v]) + _mm512_extractf64x4_pd(total[0][v], 1);
-    _mm256_storeu_pd(to, _mm256_loadu_pd(to) + factor * sum);
+    __m256d half[2];
+    __builtin_memcpy(half, &total[0][v], sizeof half);
+    _mm256_storeu_pd(to, _mm256_loadu_pd(to) + factor * (half[0] + half[1]));
 #else
     Vec sum = total[0][v];
     if constexpr (apart == 2) sum += total[1][v];
@@ -147,7 +147,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   constexpr bool equal = sides == Sides::both_equal;
   const QueryBlock<fixed_features, periodic, stride, count> block(pair, first);
   const Squaring<Terms, sides> squares(terms);
-  Vec ahead[Terms::long_chain ? max_stride : 1][count];
+  Vec ahead[Terms::long_chain ? max_stride / samples_wide : 1][count];
   for (int j = 0; Terms::long_chain && j * samples_wide < pair.sample_count; j += 2) {
     block.template write_squares<2>(squares, j * samples_wide, ahead + j);
   }
@@ -221,12 +221,17 @@ void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* othe
   return add_blocks<Terms, 0, false, sides>(pair, terms, sums, other_sums);
 }
 
+// Features up to which the roundings of fused squares stay below a few units of a sum, even where
+// coordinates repeat and all round alike.
+constexpr int most_fused = 5;
+
 template <class Terms>
 void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    if (scale.equal_weights) return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
+    if (scale.equal_weights && pair.features <= most_fused)
+      return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
 }

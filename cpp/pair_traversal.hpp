@@ -64,7 +64,9 @@ class PairTraversal {
                                          samples_.features, samples_.periods());
     const bool reached = !worker_.out_of_reach(query, sample, squares);
     const bool whole = worker_.inside(squares);
-    const bool ends = queries_.is_leaf(query) & samples_.is_leaf(sample);
+    const bool query_ends = queries_.is_leaf(query);
+    const bool sample_ends = samples_.is_leaf(sample);
+    const bool ends = query_ends & sample_ends;
     wholes_.add_if(reached & whole, query, sample);
     leaves_.add_if(reached & !whole & ends, query, sample);
     pending_.add_if(reached & !whole & !ends, query, sample);

@@ -73,8 +73,8 @@ void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
   for (Index i = 0; i < end - begin; ++i) begin[ranks[i]] = items[i];
 }
 
-// Like std::nth_element: what is before `middle` comes before what is after it. `less` must order
-// by key first.
+// Like std::nth_element, for keys that are not NaN: what is before `middle` comes before what is
+// after it. `less` must order by key first.
 template <class Item, class Key, class Less>
 void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
   while (end - begin > few) {

@@ -41,7 +41,7 @@ inline Vec where(Bits condition, Vec value) {
 inline Vec fused(Vec a, Vec b, Vec c) {
 #if QUICKSHIFT_LANES == 8
   return _mm512_fmadd_pd(a, b, c);
-#elif defined(__FMA__)
+#elif QUICKSHIFT_LANES == 4 && defined(__FMA__)
   return _mm256_fmadd_pd(a, b, c);
 #elif defined(__aarch64__)
   return vfmaq_f64(c, a, b);
@@ -59,7 +59,7 @@ inline Vec add_product(Vec a, Vec b, Vec c) {
 inline Vec larger(Vec a, Vec b) {
 #if QUICKSHIFT_LANES == 8
   return _mm512_max_pd(a, b);
-#elif defined(__AVX__)
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
   return _mm256_max_pd(a, b);
 #elif defined(__SSE2__)
   return _mm_max_pd(a, b);
@@ -95,7 +95,7 @@ struct Four {
 // to[j] += the sum of the four in from[j], times `factor`.
 inline void add_each(const Four* from, int count, double factor, double* to) {
   int j = 0;
-#if defined(__AVX__)
+#if QUICKSHIFT_LANES >= 4 && defined(__AVX__)
   for (; j + 4 <= count; j += 4) {  // the same sums, four at a time
     const __m256d low = _mm256_hadd_pd(from[j].part[0], from[j + 1].part[0]);
     const __m256d high = _mm256_hadd_pd(from[j + 2].part[0], from[j + 3].part[0]);

@@ -48,6 +48,7 @@ def run(code, instruction_set=None):
 
 def units_apart(a, b):
     """How many units in the last place two arrays differ, at most."""
+    np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
     a, b = a[~np.isnan(a)], b[~np.isnan(b)]
     return np.max(np.abs(a - b) / np.spacing(np.maximum(a, b)), initial=0.0)
 
@@ -118,6 +119,37 @@ def test_neighbours_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use, 
             sums.append(_core.kernel_sums(stages.prepare(X).tree, code, edge, 1e-9))
         for other in sums[:-1]:
             assert units_apart(other, sums[-1]) <= 4, edge
+
+
+@several
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 6, 8, 20])
+def test_repeated_coordinates_leave_sums_alike(use, d, kernel):
+    X = np.random.default_rng(d).integers(0, 5, (1500, d)) * 0.37
+    tree = stages.prepare(X).tree
+    sums = []
+    for each in SETS:
+        use(each)
+        code = get_kernel(kernel).code
+        sums.append(_core.kernel_sums(tree, code, 0.6 * d**0.5, 1e-9, _core.Way.direct))
+    for other in sums[:-1]:
+        assert units_apart(other, sums[-1]) <= 4
+
+
+@several
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+def test_sums_without_the_own_sample_agree_for_every_size_of_a_leaf(use, kernel):
+    code = get_kernel(kernel).code
+    for n in range(2, 42):
+        X = np.random.default_rng(n).normal(size=(n, 2))
+        tree = stages.prepare(X).tree
+        sums = []
+        for each in SETS:
+            use(each)
+            sums.append(_core.kernel_sums_at(tree, tree, code, 1.0, 1e-9, leave_out=True)[0])
+            assert np.isfinite(sums[-1]).all()
+        for other in sums[:-1]:
+            assert units_apart(other, sums[-1]) <= 4, n
 
 
 def ways_of(kernel):

@@ -85,7 +85,8 @@ def climb_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the search for parents needs beyond the tree: heights, parents, distances."""
     slots, nodes = _shape(n_samples)
     own = _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
-    return own + _block_bytes(n_samples, n_features, 4)
+    ranks = 2 * _WORD * n_samples if n_features > 4 else 0
+    return own + ranks + _block_bytes(n_samples, n_features, 4)
 
 
 def _block_bytes(n_samples: int, n_features: int, most_for_trees: int) -> int:
