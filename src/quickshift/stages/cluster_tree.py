@@ -384,7 +384,13 @@ def link(
             f"forest has {forest.labels.size} samples and X has {samples.n_samples}, expected the "
             f"same. Pass the points that the forest was grown from."
         )
-    heights = check_heights(density, samples.n_samples, samples.tree.absent_rows())
+    absent = samples.tree.absent_rows()
+    if not np.array_equal(np.flatnonzero(forest.labels < 0), absent):
+        raise ValueError(
+            "forest and X differ in the rows that have no weight, expected the same. Pass the "
+            "Samples that the forest was grown from."
+        )
+    heights = check_heights(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
     pieces, leaf_of_piece, dips = _part(forest, heights)
