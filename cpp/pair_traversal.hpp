@@ -47,7 +47,7 @@ class PairTraversal {
 
  private:
   static constexpr std::size_t most_children = 4;
-  static constexpr std::size_t at_once = 64;
+  static constexpr std::size_t at_once = 16;
 
   struct List {
     std::vector<std::pair<Index, Index>> pairs = std::vector<std::pair<Index, Index>>(at_once);
