@@ -371,6 +371,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Labels of a forest, with the samples of weight zero labelled as new points."""
         labels = forest.labels
         if self._absent.size:
+            labels = labels.copy()
             labels[self._absent] = self._labels_of(self._absent_points, labels, forest.tau)
         return labels
 

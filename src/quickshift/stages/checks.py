@@ -18,7 +18,6 @@ __all__ = [
     "check_heights",
     "check_least",
     "check_length",
-    "check_level",
     "check_n_features",
     "check_period",
     "check_points",
@@ -198,19 +197,11 @@ def check_length(value: Any, name: str) -> float:
     return length
 
 
-def check_least(value: Any, name: str) -> float:
-    """Return a bound from below: a number that is not negative."""
-    number = check_real(value, name, "a number of at least 0")
+def check_least(value: Any, name: str, expected: str = "a number of at least 0") -> float:
+    """Return a number that is not negative."""
+    number = check_real(value, name, expected)
     if number < 0:
-        raise ValueError(f"{name} is {number!r}, expected a number of at least 0.")
-    return number
-
-
-def check_level(level: Any) -> float:
-    """Return a level of a density: not negative."""
-    number = check_real(level, "level", "a density of at least 0")
-    if number < 0:
-        raise ValueError(f"level is {number!r}, expected a density of at least 0.")
+        raise ValueError(f"{name} is {number!r}, expected {expected}.")
     return number
 
 

@@ -15,7 +15,6 @@ from quickshift.stages.checks import (
     check_heights,
     check_least,
     check_length,
-    check_level,
     check_rows,
 )
 from quickshift.stages.forest import Forest
@@ -111,7 +110,7 @@ class ClusterTree:
         >>> tree.components_at(0.5), tree.components_at(1.5)
         (array([0, 0, 0, 0]), array([ 0, -1,  1, -1]))
         """
-        threshold = check_level(level)
+        threshold = check_least(level, "level", "a density of at least 0")
         inside = (self.pieces >= 0) & (self.density > threshold)
         top = _tops_above(self.piece_merges, self._n_pieces, threshold)[self.pieces[inside]]
         components = np.full(self.density.size, -1, dtype=np.int64)
