@@ -7,10 +7,12 @@
 // split coordinate first and the others after it, so the shape depends on the set of locations
 // alone: not on the order of rows, not on ties, not on threads.
 //
-// Leaf l owns the slots [l * stride, l * stride + count(l)), and at most four more. Per-location
-// arrays are indexed by slot; coordinates are stored by leaf, feature, slot, so that a leaf is one
-// block of memory with contiguous coordinates. The unused slots of a leaf repeat its first
-// location: they may be computed with, and their results are dropped.
+// Leaf l owns the slots [l * stride, l * stride + count(l)), and at most four more. Counts are
+// multiples of four, so that vectors of queries are full; only the last leaf, which is one of the
+// largest, may lack up to three. Per-location arrays are indexed by slot; coordinates are stored by
+// leaf, feature, slot, so that a leaf is one block of memory with contiguous coordinates. The
+// unused slots of a leaf repeat its first location: they may be computed with, and their results
+// are dropped.
 #pragma once
 
 #include <algorithm>
@@ -58,9 +60,10 @@ struct Tree {
 
   // Locations before a leaf, if they are counted without gaps.
   Index begin_of_leaf(Index leaf) const {
-    const Index whole = locations >> levels;
-    const Index rest = locations & (leaves() - 1);
-    return leaf * whole + ((leaf * rest) >> levels);
+    const Index fours = (locations + 3) / 4;
+    const Index whole = fours >> levels;
+    const Index rest = fours & (leaves() - 1);
+    return std::min(4 * (leaf * whole + ((leaf * rest) >> levels)), locations);
   }
   int count(Index leaf) const {
     return static_cast<int>(begin_of_leaf(leaf + 1) - begin_of_leaf(leaf));
