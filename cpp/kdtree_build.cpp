@@ -12,7 +12,8 @@ namespace quickshift {
 namespace {
 
 constexpr Index leaf_capacity = max_stride;
-constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
+constexpr int top_levels = 6;    // split one after another; each subtree below them is one task
+constexpr int most_carried = 8;  // features
 
 // What is moved while locations are put in order: with few features the coordinates themselves, so
 // that every pass reads memory in order.
@@ -168,16 +169,14 @@ class Builder {
   Array<Index> location_of_slot_;
 };
 
+template <int features = 1>
 Array<Index> order_locations(Tree& tree, const Array<double>& points, const Execution& execution) {
-  switch (tree.features) {
-    case 1:
-      return Builder<Carried<1>>(tree, points).run(execution);
-    case 2:
-      return Builder<Carried<2>>(tree, points).run(execution);
-    case 3:
-      return Builder<Carried<3>>(tree, points).run(execution);
-    default:
-      return Builder<Referred>(tree, points).run(execution);
+  if constexpr (features > most_carried) {
+    return Builder<Referred>(tree, points).run(execution);
+  } else if (tree.features == features) {
+    return Builder<Carried<features>>(tree, points).run(execution);
+  } else {
+    return order_locations<features + 1>(tree, points, execution);
   }
 }
 

@@ -28,6 +28,7 @@ __all__ = [
 
 _WORD = 8  # a float64 or an int64
 _LEAF = 20  # locations that a leaf may hold
+_CARRIED = 8  # features up to which coordinates move with the samples as they are put in order
 _NEGLIGIBLE = (
     1 << 26
 )  # what every process has left; asking the system would cost more than it tells
@@ -62,7 +63,7 @@ def tree_bytes(n_samples: int, n_features: int) -> int:
 def prepare_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that building the tree of distinct samples needs at its peak, the tree included."""
     slots, nodes = _shape(n_samples)
-    carried = n_features + 1 if n_features <= 3 else 1
+    carried = n_features + 1 if n_features <= _CARRIED else 1
     scaled_copy = n_features + 1  # and the first row of each location
     tables = n_samples // 2
     tree = slots * (n_features + 1) + nodes * 2 * n_features
