@@ -26,7 +26,7 @@ struct Cost {
 };
 constexpr Cost sum_in_tree{0.16, 1.5};
 constexpr Cost sum_in_blocks{0.055, 2.2};
-constexpr Cost scan_in_tree{0.27, 7.4};
+constexpr Cost scan_in_tree{0.2, 5.5};
 constexpr Cost parent_in_blocks{0.02, 0.7};
 // And for a location, whatever it meets.
 constexpr double search_in_tree = 250.0;

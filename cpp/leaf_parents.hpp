@@ -10,9 +10,6 @@
 
 namespace quickshift {
 
-// With more features the boxes of leaves are so wide that each location better finds its own way.
-inline constexpr int most_features_together = 3;
-
 // The smallest float above a value; infinity is its own.
 inline double next_above(double value) {
   if (value == std::numeric_limits<double>::infinity()) return value;
@@ -32,8 +29,7 @@ class LeafParents {
   // Runs write(slot, parent's slot or -1, square) for each location of the leaf.
   template <class Write>
   void find(Index leaf, const double* points, const Write& write) {
-    const bool together = !tree_.periodic && tree_.features <= most_features_together &&
-                          (strict_ || !has_equal_heights(leaf));
+    const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
     if (together) look_together(leaf);
     for (int i = 0; i < tree_.count(leaf); ++i) {
       const Index slot = leaf * tree_.stride + i;
@@ -73,13 +69,14 @@ class LeafParents {
     const PairKernels& kernels = pair_kernels();
     const LeafBlock block = tree_.leaf_block(leaf);
     start(leaf);
-    kernels.offer_higher(block, samples_of(leaf), found_);
+    kernels.offer_higher(block, samples_of(leaf), ~0u, found_);
     const double widest = keep_found(leaf);
-    search_.look_around(leaf, widest, [&](Index other) {
-      const Index node = tree_.leaves() + other;
-      if (heights_.highest_density(node) < lowest_) return;
-      if (!kernels.near_box(block, found_.square, tree_.low(node))) return;
-      kernels.offer_higher(block, samples_of(other), found_);
+    const auto near = [&](Index node) {
+      if (heights_.highest_density(node) < lowest_) return 0u;
+      return kernels.near_box(block, found_.square, tree_.low(node));
+    };
+    search_.look_around(leaf, widest, near, [&](Index other, unsigned fours) {
+      kernels.offer_higher(block, samples_of(other), fours, found_);
     });
   }
 

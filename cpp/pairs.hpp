@@ -94,13 +94,13 @@ struct PairKernels {
   // The same where heights[j] > height, infinity elsewhere.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
-  // Whether the least square of some location to a box [low, high][feature] is at most its own in
-  // `squares`. Open features only.
-  bool (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
+  // A bit for each four locations: whether the least square of one of them to a box
+  // [low, high][feature] is at most its own in `squares`. Open features only.
+  unsigned (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
   // ranks[i] = how many keys are below keys[i]; count is a multiple of 4.
   void (*ranks)(const double* keys, int count, long long* ranks);
-  // Offers the samples of a leaf to all locations of another one. Open features only.
-  void (*offer_higher)(const LeafBlock& locations, const HigherSamples& samples,
+  // Offers the samples of a leaf to those fours of locations of another one. Open features only.
+  void (*offer_higher)(const LeafBlock& locations, const HigherSamples& samples, unsigned fours,
                        HigherFound& found);
 };
 

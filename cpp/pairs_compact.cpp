@@ -141,8 +141,8 @@ void ranks(const double* keys, int count, long long* out) {
   }
 }
 
-bool near_box(const LeafBlock& locations, const double* squares, const double* box) {
-  Bits near = {};
+unsigned near_box(const LeafBlock& locations, const double* squares, const double* box) {
+  unsigned near = 0;
   for (int first = 0; first < locations.stride; first += lanes) {
     Vec s = {};
     for (int k = 0; k < locations.features; ++k) {
@@ -150,17 +150,20 @@ bool near_box(const LeafBlock& locations, const double* squares, const double* b
       const Vec gap = positive(larger(box[k] - x, x - box[locations.features + k]));
       s += gap * gap;
     }
-    near |= s <= load(squares + first);
+    near |= static_cast<unsigned>(any(s <= load(squares + first))) << first / 4;
   }
-  return any(near);
+  return near;
 }
 
 namespace {
 
 // Locations lie in the lanes. A sample that is too low has a square that compares with nothing.
-template <int features>
-void offer_in_lanes(const LeafBlock& locations, const HigherSamples& samples, HigherFound& found) {
+template <int fixed_features>
+void offer_in_lanes(const LeafBlock& locations, const HigherSamples& samples, unsigned fours,
+                    HigherFound& found) {
+  const int features = fixed_features ? fixed_features : locations.features;
   for (int first = 0; first < locations.stride; first += lanes) {
+    if (!(fours >> first / 4 & 1)) continue;
     const Vec floor = load(found.floor + first);
     Vec best = load(found.square + first);
     Bits slot = load_bits(found.slot + first);
@@ -187,10 +190,14 @@ void offer_in_lanes(const LeafBlock& locations, const HigherSamples& samples, Hi
 
 }  // namespace
 
-void offer_higher(const LeafBlock& locations, const HigherSamples& samples, HigherFound& found) {
-  if (locations.features == 1) return offer_in_lanes<1>(locations, samples, found);
-  if (locations.features == 2) return offer_in_lanes<2>(locations, samples, found);
-  offer_in_lanes<3>(locations, samples, found);
+void offer_higher(const LeafBlock& locations, const HigherSamples& samples, unsigned fours,
+                  HigherFound& found) {
+  if (locations.features == 1) return offer_in_lanes<1>(locations, samples, fours, found);
+  if (locations.features == 2) return offer_in_lanes<2>(locations, samples, fours, found);
+  if (locations.features == 3) return offer_in_lanes<3>(locations, samples, fours, found);
+  if (locations.features == 4) return offer_in_lanes<4>(locations, samples, fours, found);
+  if (locations.features == 5) return offer_in_lanes<5>(locations, samples, fours, found);
+  offer_in_lanes<0>(locations, samples, fours, found);
 }
 
 }  // namespace quickshift::QUICKSHIFT_ISA

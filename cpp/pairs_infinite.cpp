@@ -18,9 +18,9 @@ void to_cosine(const KernelScale&, int, double*);
 void to_epanechnikov(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
-bool near_box(const LeafBlock&, const double*, const double*);
+unsigned near_box(const LeafBlock&, const double*, const double*);
 void ranks(const double*, int, long long*);
-void offer_higher(const LeafBlock&, const HigherSamples&, HigherFound&);
+void offer_higher(const LeafBlock&, const HigherSamples&, unsigned, HigherFound&);
 
 }  // namespace quickshift::QUICKSHIFT_NARROW
 

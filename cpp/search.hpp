@@ -43,10 +43,11 @@ class Search {
     }
   }
 
-  // Runs visit(other) on the other leaves within a square of this leaf's box, nearer relatives
-  // first. Open features only.
-  template <class Visit>
-  void look_around(Index leaf, double widest, const Visit& visit) {
+  // Runs visit(other, fours) on the other leaves with locations near them, nearer relatives first.
+  // near(node) tells which of the leaf's locations, in fours, may be interested in a node; none are
+  // in what is further from all than the square `widest`. Open features only.
+  template <class Near, class Visit>
+  void look_around(Index leaf, double widest, const Near& near, const Visit& visit) {
     const Index start = tree_.leaves() + leaf;
     const double* box = tree_.low(start);
     for (Index ancestor = start; ancestor > 1; ancestor /= 2) {
@@ -55,9 +56,10 @@ class Search {
       while (!around_.empty()) {
         const Index node = around_.back();
         around_.pop_back();
-        if (between_boxes(box, tree_.low(node), tree_.features, nullptr).least > widest) continue;
+        const unsigned fours = near(node);
+        if (!fours) continue;
         if (tree_.is_leaf(node)) {
-          visit(tree_.leaf_of(node));
+          visit(tree_.leaf_of(node), fours);
         } else {
           around_.push_back(2 * node + 1);
           around_.push_back(2 * node);
