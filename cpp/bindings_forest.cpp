@@ -84,7 +84,8 @@ auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indic
     require(leaf.data()[i] >= 0 && leaf.data()[i] < leaves, "leaf must name one of the leaves");
   }
   const auto saddles = saddles_of(joined, levels, static_cast<Index>(leaf.size()));
-  return arrays_of(name_merges(saddles, {leaf.data(), leaf.size()}, leaves));
+  const Merges named = name_merges(saddles, {leaf.data(), leaf.size()}, leaves);
+  return std::tuple_cat(arrays_of(named.merges), std::make_tuple(array_of(named.towards)));
 }
 
 auto forest_of_merges(const PairsOfIndices& joined, const Reals& levels, Index leaves) {
@@ -120,8 +121,10 @@ void bind_forest(nb::module_& m) {
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Pairs of pieces that meet, and the levels where: the maximum spanning forest by points "
         "nearer than tau and by the edges from the rows `lower` to `upper`.");
-  m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
-        "Saddles in falling order as merges of a surviving and an absorbed leaf.");
+  m.def(
+      "merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
+      "Saddles in falling order as merges of a surviving and an absorbed leaf, their levels, and a "
+      "higher leaf beside each that is absorbed.");
   m.def("merge_forest", &forest_of_merges, "joined"_a, "levels"_a, "leaves"_a,
         "A leaf that each leaf is joined with, and the level where.");
   m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,

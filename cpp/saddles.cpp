@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <tuple>
 
 #include "box.hpp"
 #include "disjoint_set.hpp"
@@ -64,7 +65,12 @@ class Linker {
     Index piece = -1;
     Index other_piece = -1;
 
-    bool operator<(const Pair& higher) const { return level < higher.level; }
+    // Equal ones are told apart, so that the saddles do not depend on the order of rows.
+    bool operator<(const Pair& first) const {
+      if (level != first.level) return level < first.level;
+      return std::tie(piece, other_piece, node, other) <
+             std::tie(first.piece, first.other_piece, first.node, first.other);
+    }
   };
 
   // Two pieces of a node that were in different components, or one twice where there are none.

@@ -218,7 +218,7 @@ def assert_consistent(tree: ClusterTree, whole: ClusterTree) -> None:
     assert (survivor < absorbed).all()
     assert len(set(absorbed.tolist())) == absorbed.size
     assert tree.sizes.sum() == pytest.approx(whole.sizes.sum())
-    assert (tree.parents < np.arange(n_leaves)).all()
+    assert (tree.towards < np.arange(n_leaves)).all()
 
 
 def test_prominence_and_its_ratio() -> None:
@@ -239,7 +239,7 @@ def test_leaf_that_meets_no_other_goes_to_the_one_above_it() -> None:
     density = np.array([3.0, 4.0, 3.0, 1.0, 3.0, 3.5])
     tree = link(X, density, cut(climb(X, density), 1.0), 1.0)
     np.testing.assert_array_equal(tree.labels(), [0, 0, 0, 2, 1, 1])
-    np.testing.assert_array_equal(tree.parents, [-1, 0, 1])
+    np.testing.assert_array_equal(tree.towards, [-1, 0, 1])
     np.testing.assert_array_equal(tree.prune(min_size=2).labels(), [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(tree.prune(min_size=3).labels(), np.zeros(6))
     np.testing.assert_array_equal(tree.prune(prominence=2.0).labels(), [0, 0, 0, 1, 1, 1])

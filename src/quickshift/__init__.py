@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
     from quickshift.config import show_config
-    from quickshift.estimators import QuickShift
+    from quickshift.estimators import QuickShift, QuickShiftTree
     from quickshift.stages import ClusterTree, merge_distortion
 
 __version__ = "0.1.0.dev0"
@@ -19,6 +19,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "ClusterTree",
     "QuickShift",
+    "QuickShiftTree",
     "bandwidth",
     "config",
     "datasets",
@@ -33,6 +34,7 @@ __all__ = [
 _HOMES = {
     "ClusterTree": "quickshift.stages",
     "QuickShift": "quickshift.estimators",
+    "QuickShiftTree": "quickshift.estimators",
     "merge_distortion": "quickshift.stages",
     "show_config": "quickshift.config",
 }

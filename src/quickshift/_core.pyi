@@ -277,9 +277,10 @@ def merges(
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    Saddles in falling order as merges of a surviving and an absorbed leaf.
+    Saddles in falling order as merges of a surviving and an absorbed leaf, their levels, and a higher leaf beside each that is absorbed.
     """
 
 def merge_forest(

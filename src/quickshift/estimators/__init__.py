@@ -1,5 +1,6 @@
 """The friendly layer: scikit-learn estimators over `quickshift.stages`."""
 
 from quickshift.estimators.quick_shift import QuickShift
+from quickshift.estimators.quick_shift_tree import QuickShiftTree
 
-__all__ = ["QuickShift"]
+__all__ = ["QuickShift", "QuickShiftTree"]

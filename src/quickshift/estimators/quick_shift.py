@@ -1,5 +1,6 @@
 """Quick Shift clustering (Algorithm 1) as a scikit-learn estimator."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["QuickShift"]
 
+_SHORTEST = float(np.finfo(np.float64).tiny)  # what `link` takes for a tau of 0
+
 
 class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Clusters by moving every sample to its nearest sample of higher density.
@@ -37,13 +40,14 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     tau : float or "auto", default="auto"
         Longest move. Modes with a higher sample within tau are merged into its cluster. "auto" is
         1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the nearest
-        distinct sample.
+        distinct sample; of the modes at that tau, those that chance would give are merged too.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     n_clusters : int, optional
-        Number of clusters wanted, instead of `tau`: the longest moves are removed. At most the
-        number of distinct samples.
+        Number of clusters wanted, instead of `tau`: the most significant modes stay. Where there
+        are fewer modes than that, the longest moves are removed. At most the number of distinct
+        samples.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -79,9 +83,12 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Distance to it; infinite where there is none, NaN for samples of weight zero.
     bandwidth_ : float
         The bandwidth used.
+    significance_ : ndarray of shape (`n_clusters_`,)
+        How many standard errors of the estimate each mode stands out by, infinite for the highest.
+        Found when it is first asked for, unless the fit needed it.
     tau_ : float
-        The tau used; with `n_clusters`, the longest move kept (where moves of that very length were
-        removed too, ``labels_at(tau_)`` has fewer clusters).
+        The tau used. With "auto" or `n_clusters` there may be more clusters in
+        ``labels_at(tau_)``, before modes were merged.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -158,8 +165,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         QuickShift
             The fitted estimator.
         """
-        stages_to_come = 4 + self._count_rules()  # prepare, estimate_density, climb, cut
-        report = FitReport.wanted(self, stages_to_come)
+        report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
             self._check_cut(points.shape[0])
@@ -183,6 +189,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 significant_bits=self._estimate.significant_bits,
                 progress=report,
             )
+            self._tree: stages.ClusterTree | None = None
             self._store(points, sums, self._cut(report))
             if report:
                 report.end(points, sample_weight)
@@ -238,17 +245,19 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             The clusters.
         """
         check_is_fitted(self)
-        return self._complete(stages.cut(self._graph, tau, n_jobs=self.n_jobs))
+        forest = stages.cut(self._graph, tau, n_jobs=self.n_jobs)
+        return self._complete(forest.labels, forest.tau)
 
-    def labels_for(self, n_clusters: int, by: str = "tau") -> NDArray[np.int64]:
+    def labels_for(self, n_clusters: int, by: str = "significance") -> NDArray[np.int64]:
         """Label the samples with a given number of clusters; the estimator stays as it is.
 
         Parameters
         ----------
         n_clusters : int
             Number of clusters.
-        by : {"tau"}, default="tau"
-            What is removed first: the longest moves.
+        by : {"significance", "tau"}, default="significance"
+            What decides: the most significant of the modes at `tau_` stay, and where there are
+            fewer, the longest moves are removed; or the longest moves are removed in any case.
 
         Returns
         -------
@@ -256,8 +265,21 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             The clusters.
         """
         check_is_fitted(self)
-        check_choice(by, "by", ("tau",))
-        return self._complete(stages.cut_into(self._graph, n_clusters, n_jobs=self.n_jobs))
+        if check_choice(by, "by", ("significance", "tau")) == "tau":
+            forest = stages.cut_into(self._graph, n_clusters, n_jobs=self.n_jobs)
+            return self._complete(forest.labels, forest.tau)
+        check_count(n_clusters, "n_clusters", self.labels_.size)
+        tree = self._linked()
+        if n_clusters > tree.leaf_indices.size:
+            return self.labels_for(n_clusters, by="tau")
+        return self._complete(stages.keep_most_significant(tree, n_clusters).leaf_labels, tree.tau)
+
+    @property
+    def significance_(self) -> NDArray[np.float64]:
+        """How many standard errors of the estimate each mode stands out by."""
+        check_is_fitted(self)
+        tree = self._linked()
+        return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
 
     def to_linkage(self) -> NDArray[np.float64]:
         """All cuts as a SciPy linkage matrix.
@@ -311,8 +333,11 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             )
 
     def _count_rules(self) -> int:
-        rules = [self.bandwidth, self.tau if self.n_clusters is None else None]
-        return sum(isinstance(rule, str) for rule in rules)
+        return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
+
+    def _count_stages(self) -> int:
+        links = isinstance(self.tau, str)
+        return 4 + self._count_rules() + links  # prepare, estimate_density, climb, cut, link
 
     def _require_memory(self, shape: tuple[int, ...]) -> None:
         """Refuse at once what would fail after a long time."""
@@ -333,18 +358,43 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return stages.fit_estimate(samples, bandwidth, **settings)
 
     def _cut(self, progress: FitReport | None) -> stages.Forest:
+        """Algorithm 1 where tau is given; else the significant modes at the tau of a rule."""
         settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
+        if not isinstance(self.tau, str):
+            self._forest = stages.cut(self._graph, self.tau, **settings)
+            return self._forest
+        samples, h = self._graph.samples, self._estimate.bandwidth
+        tau = stages.choose_tau(samples, h, kernel=self.kernel, **settings)
+        self._forest = stages.cut(self._graph, tau, **settings)
         if self.n_clusters is not None:
-            return stages.cut_into(self._graph, self.n_clusters, **settings)
-        tau = self.tau
-        if isinstance(tau, str):
-            tau = stages.choose_tau(
-                self._graph.samples,
-                self._estimate.bandwidth,
-                kernel=self.kernel,
-                **settings,
+            if self.n_clusters > self._forest.roots.size:
+                self._forest = stages.cut_into(self._graph, self.n_clusters, n_jobs=self.n_jobs)
+            return self._forest_of(
+                stages.keep_most_significant(self._linked(progress), self.n_clusters)
             )
-        return stages.cut(self._graph, tau, **settings)
+        least = stages.chance_significance(samples.total_weight, samples.n_features)
+        return self._forest_of(stages.keep_significant(self._linked(progress), least))
+
+    def _linked(self, progress: FitReport | None = None) -> stages.ClusterTree:
+        """Cluster tree of the forest, linked when it is first needed.
+
+        Its levels are sums of profiles, which never overflow.
+        """
+        if self._tree is None:
+            tree = stages.link(
+                self._graph.samples,
+                self._graph.density,
+                self._forest,
+                max(self._forest.tau, _SHORTEST),
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+            tree = replace(tree, log_unit=self._estimate.log_constant)
+            self._tree = stages.assess(tree, self._estimate, self._graph)
+        return self._tree
+
+    def _forest_of(self, tree: stages.ClusterTree) -> stages.Forest:
+        return replace(self._forest, labels=tree.leaf_labels, roots=tree.leaf_indices)
 
     def _store(
         self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest
@@ -365,14 +415,13 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self.log_density_[self._absent] = log_density
             with np.errstate(over="ignore", under="ignore"):
                 self.density_[self._absent] = np.exp(log_density)
-        self.labels_ = self._complete(forest)
+        self.labels_ = self._complete(forest.labels, forest.tau)
 
-    def _complete(self, forest: stages.Forest) -> NDArray[np.int64]:
-        """Labels of a forest, with the samples of weight zero labelled as new points."""
-        labels = forest.labels
+    def _complete(self, labels: NDArray[np.int64], tau: float) -> NDArray[np.int64]:
+        """Labels, with the samples of weight zero labelled as new points."""
         if self._absent.size:
             labels = labels.copy()
-            labels[self._absent] = self._labels_of(self._absent_points, labels, forest.tau)
+            labels[self._absent] = self._labels_of(self._absent_points, labels, tau)
         return labels
 
     def _labels_of(

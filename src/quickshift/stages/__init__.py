@@ -17,6 +17,12 @@ from quickshift.stages.forest import Forest, cut, cut_into, linkage
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.significance import (
+    assess,
+    chance_significance,
+    keep_most_significant,
+    keep_significant,
+)
 from quickshift.stages.tree_distance import merge_distortion
 
 __all__ = [
@@ -25,7 +31,9 @@ __all__ = [
     "Forest",
     "ParentGraph",
     "Samples",
+    "assess",
     "assign",
+    "chance_significance",
     "choose_bandwidth",
     "choose_tau",
     "climb",
@@ -33,6 +41,8 @@ __all__ = [
     "cut_into",
     "estimate_density",
     "fit_estimate",
+    "keep_most_significant",
+    "keep_significant",
     "link",
     "linkage",
     "merge_distortion",

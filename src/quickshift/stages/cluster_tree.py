@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,8 @@ from quickshift.stages.tree_export import (
     to_pandas,
     write_tree,
 )
-from quickshift.stages.tree_pruning import contract, contract_leaves, small_merges
+from quickshift.stages.tree_merges import joined_leaves, name_merges
+from quickshift.stages.tree_pruning import contract, small_leaves
 from quickshift.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -63,14 +64,21 @@ class ClusterTree:
         Samples nearer than this are linked.
     sizes : ndarray of shape (n_leaves,)
         Weight of each leaf's samples.
-    parents : ndarray of shape (n_leaves,), int64
-        Leaf of the nearest sample that is higher than the leaf's root, however far; -1 where there
-        is none.
+    towards : ndarray of shape (n_leaves,), int64
+        The higher leaf that takes a leaf's samples if it is left out: the one beside it where it is
+        absorbed; where it meets no other, that of its root's nearest higher sample, however far; -1
+        where there is none.
     pieces : ndarray of shape (n_samples,), int64
         Like the leaf labels, but parted where a parent is lower than its child in bits that the
         order of heights ignores. Nearly always the leaf labels themselves.
     piece_merges : ndarray of shape (n_piece_merges, 3)
         The merges of pieces.
+    significance : ndarray of shape (n_leaves,) or None
+        How many standard errors each leaf stands out by, see `assess`; None where the estimate is
+        not known.
+    log_unit : float
+        Logarithm of what densities and levels are multiples of: 0, but where densities would leave
+        the range of floats.
     """
 
     leaf_labels: Indices
@@ -79,9 +87,11 @@ class ClusterTree:
     merges: Floats
     tau: float
     sizes: Floats
-    parents: Indices
+    towards: Indices
     pieces: Indices
     piece_merges: Floats
+    significance: Floats | None = None
+    log_unit: float = 0.0
 
     @property
     def births(self) -> Floats:
@@ -179,18 +189,20 @@ class ClusterTree:
     def prune(
         self,
         *,
+        significance: float | None = None,
         prominence: float | None = None,
         prominence_ratio: float | None = None,
         min_size: float | None = None,
     ) -> "ClusterTree":
         """Leave out leaves that hardly stand out; a higher leaf takes their samples.
 
-        A leaf that another absorbs goes to that one. A leaf that meets no other goes to the leaf
-        above it, that of its root's nearest higher sample. Every condition that is given must hold
-        for what stays; a stronger one leaves a coarser tree of the same leaves.
+        The samples of a leaf go to the next higher leaf, see `towards`. Every condition that is
+        given must hold for what stays; a stronger one leaves a coarser tree of the same leaves.
 
         Parameters
         ----------
+        significance : float, optional
+            Least number of standard errors by which a leaf stands out.
         prominence : float, optional
             Least height of a leaf over the level where it is absorbed.
         prominence_ratio : float, optional
@@ -211,17 +223,32 @@ class ClusterTree:
         >>> tree.prune(prominence=0.5).labels(), tree.prune(prominence=1.5).labels()
         (array([0, 0, 1, 1]), array([0, 0, 0, 0]))
         """
-        tree = self
+        gone = np.zeros(self.leaf_indices.size, dtype=bool)
+        birth, death = self.persistence().T
+        if significance is not None:
+            gone |= self.known_significance() < check_least(significance, "significance")
         if prominence is not None:
-            birth, death = tree.persistence().T
-            tree = contract_leaves(tree, birth - death < check_least(prominence, "prominence"))
+            gone |= birth - death < check_least(prominence, "prominence")
         if prominence_ratio is not None:
-            birth, death = tree.persistence().T
-            least = check_least(prominence_ratio, "prominence_ratio")
-            tree = contract_leaves(tree, birth < least * death)
+            gone |= birth < check_least(prominence_ratio, "prominence_ratio") * death
+        tree = contract(self, gone)
         if min_size is not None:
-            tree = contract(tree, *small_merges(tree, check_least(min_size, "min_size")))
+            tree = contract(tree, small_leaves(tree, check_least(min_size, "min_size")))
         return tree
+
+    def known_significance(self) -> Floats:
+        """Significance of each leaf; raises where it is not known.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves,)
+        """
+        if self.significance is None:
+            raise ValueError(
+                "the significance of this tree's leaves is not known, expected one from `assess` "
+                "or QuickShiftTree: densities alone do not tell how sure they are."
+            )
+        return self.significance
 
     def persistence(self) -> Floats:
         """Birth and death of each leaf.
@@ -240,7 +267,7 @@ class ClusterTree:
                [2., 1.]])
         """
         deaths = np.zeros(self.leaf_indices.size)
-        deaths[self.merges[:, 1].astype(np.int64)] = self.merges[:, 2]
+        deaths[joined_leaves(self.merges)[:, 1]] = self.merges[:, 2]
         return np.column_stack([self.births, deaths])
 
     def to_linkage(self) -> Floats:
@@ -268,7 +295,8 @@ class ClusterTree:
         -------
         pandas.DataFrame
             By leaf: row of its root, birth, death, the leaf that absorbs it (-1 for none), the leaf
-            above it, and its size.
+            that takes its samples if it is left out, its size and its significance (NaN where not
+            known).
         """
         return to_pandas(self)
 
@@ -314,20 +342,16 @@ class ClusterTree:
 
     @cached_property
     def _forest(self) -> tuple[Indices, Floats]:
-        joined, levels = _joined(self.piece_merges)
-        up, at = _core.merge_forest(joined, levels, self._n_pieces)
+        levels = np.ascontiguousarray(self.piece_merges[:, 2])
+        up, at = _core.merge_forest(joined_leaves(self.piece_merges), levels, self._n_pieces)
         return up.view(np.int64), at
-
-
-def _joined(merges: Floats) -> tuple[Indices, Floats]:
-    return np.ascontiguousarray(merges[:, :2].astype(np.int64)), np.ascontiguousarray(merges[:, 2])
 
 
 def _tops_above(merges: Floats, n_leaves: int, level: float) -> Indices:
     """Highest leaf of each leaf's component at a level."""
     up = np.arange(n_leaves)
-    joined = merges[merges[:, 2] > level]
-    up[joined[:, 1].astype(np.int64)] = joined[:, 0].astype(np.int64)
+    survivor, absorbed = joined_leaves(merges[merges[:, 2] > level]).T
+    up[absorbed] = survivor
     return _core.find_roots(up, np.zeros(n_leaves), np.inf)[0].view(np.int64)
 
 
@@ -405,9 +429,8 @@ def link(
             resolve_threads(n_jobs),
             report,
         )
-    piece_merges = _merges(joined, levels, np.arange(leaf_of_piece.size))
-    merges = _merges(joined, levels, leaf_of_piece) if dips.size else piece_merges
-    above = forest.graph.parent[forest.roots]
+    piece_merges, _ = name_merges(joined, levels, leaf_of_piece.size)
+    merges, beside = name_merges(joined, levels, forest.roots.size, leaf_of_piece)
     return ClusterTree(
         leaf_labels=forest.labels,
         leaf_indices=forest.roots,
@@ -415,10 +438,17 @@ def link(
         merges=merges,
         tau=length,
         sizes=_sizes(samples, forest),
-        parents=np.where(above == forest.roots, -1, forest.labels[above]),
+        towards=_towards(forest, beside),
         pieces=pieces,
         piece_merges=piece_merges,
     )
+
+
+def _towards(forest: Forest, beside: Indices) -> Indices:
+    """Leaf beside each that is absorbed, of its root's parent where it meets no other."""
+    above = forest.graph.parent[forest.roots]
+    over = np.where(above == forest.roots, -1, forest.labels[above])
+    return np.where(beside == np.arange(beside.size), over, beside)
 
 
 def _sizes(samples: Samples, forest: Forest) -> Floats:
@@ -449,10 +479,3 @@ def _part(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
     tops = forest.graph.highest_first(reached)
     pieces = _core.number_trees(root, tops).view(np.int64)
     return pieces, forest.labels[tops], dips
-
-
-def _merges(joined: NDArray[Any], levels: Floats, leaf_of_piece: Indices) -> Floats:
-    n_leaves = int(leaf_of_piece.max()) + 1
-    named, at = _core.merges(joined, levels, leaf_of_piece, n_leaves)
-    above = at > 0.0  # what meets at level 0 meets at no level
-    return cast("Floats", np.column_stack([named[above].astype(np.float64), at[above]]))

@@ -115,10 +115,7 @@ def cut_into(
     wanted = check_count(n_clusters, "n_clusters", int((lengths > 0).sum()), what)
     n_trees = int(np.isinf(lengths).sum())
     if wanted < n_trees:
-        raise ValueError(
-            f"n_clusters is {wanted}, expected at least {n_trees}: with ties='strict' that many "
-            f"samples have none above them. Use ties='total'."
-        )
+        raise too_few(wanted, n_trees)
     shortest_removed = float(np.partition(lengths, lengths.size - wanted)[lengths.size - wanted])
     longer = present[lengths > shortest_removed]
     equal = graph.highest_first(present[lengths == shortest_removed])
@@ -129,6 +126,14 @@ def cut_into(
     tau = float(np.max(kept, where=np.isfinite(kept), initial=0.0))
     with reporting(progress, "cut_into"):
         return _forest(graph, distance, tau, n_jobs)
+
+
+def too_few(n_clusters: int, n_trees: int) -> ValueError:
+    """Error for fewer clusters than there are trees without an edge between them."""
+    return ValueError(
+        f"n_clusters is {n_clusters}, expected at least {n_trees}: with ties='strict' that many "
+        f"samples have none above them. Use ties='total'."
+    )
 
 
 def _forest(

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift.stages.cluster_tree import ClusterTree
+from quickshift.stages.tree_merges import joined_leaves
 
 __all__ = ["merge_distortion"]
 
@@ -61,7 +62,7 @@ def _spanning_edges(tree: ClusterTree, counted: NDArray[np.bool_]) -> tuple[Indi
     highest = dict(zip(pieces.tolist(), rows[first].tolist(), strict=True))
     top = rows[first][np.searchsorted(pieces, tree.pieces[rows])]
     joined = []
-    for survivor, absorbed in tree.piece_merges[:, :2].astype(np.int64).tolist():
+    for survivor, absorbed in joined_leaves(tree.piece_merges).tolist():
         below = highest.get(absorbed)
         if below is None:
             continue

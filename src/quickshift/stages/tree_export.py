@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.stages.tree_merges import joined_leaves
 
 if TYPE_CHECKING:
     import networkx
@@ -25,7 +26,7 @@ _ARRAYS = (
     "density",
     "merges",
     "sizes",
-    "parents",
+    "towards",
     "pieces",
     "piece_merges",
 )
@@ -37,8 +38,8 @@ def to_linkage(tree: "ClusterTree") -> NDArray[np.float64]:
     highest = float(tree.births.max())
     parent = np.zeros(n_leaves, dtype=np.int64)
     distance = np.full(n_leaves, highest)  # what never meets does at level 0
-    absorbed = tree.merges[:, 1].astype(np.int64)
-    parent[absorbed] = tree.merges[:, 0].astype(np.int64)
+    survivor, absorbed = joined_leaves(tree.merges).T
+    parent[absorbed] = survivor
     distance[absorbed] = highest - tree.merges[:, 2]
     alone = np.setdiff1d(np.arange(1, n_leaves), absorbed)
     return _core.linkage(parent, distance, np.concatenate([absorbed, alone]))
@@ -49,15 +50,17 @@ def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
     import pandas
 
     survivors = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
-    survivors[tree.merges[:, 1].astype(np.int64)] = tree.merges[:, 0].astype(np.int64)
+    survivor, absorbed = joined_leaves(tree.merges).T
+    survivors[absorbed] = survivor
     birth, death = tree.persistence().T
     columns = {
         "row": tree.leaf_indices,
         "birth": birth,
         "death": death,
         "absorbed_by": survivors,
-        "parent": tree.parents,
+        "towards": tree.towards,
         "size": tree.sizes,
+        "significance": np.nan if tree.significance is None else tree.significance,
     }
     return pandas.DataFrame(columns, index=pandas.RangeIndex(survivors.size, name="leaf"))
 
@@ -77,9 +80,12 @@ def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
 
 def write_tree(tree: "ClusterTree", path: str | Path) -> None:
     """Write a tree as an .npz file of plain arrays, with its numbers as JSON among them."""
-    numbers = json.dumps({"format": _FORMAT, "version": _VERSION, "tau": tree.tau})
+    about = {"format": _FORMAT, "version": _VERSION, "tau": tree.tau, "log_unit": tree.log_unit}
+    numbers = json.dumps(about)
     with Path(path).open("wb") as file:
         arrays = {name: getattr(tree, name) for name in _ARRAYS}
+        if tree.significance is not None:
+            arrays["significance"] = tree.significance
         np.savez_compressed(file, json=np.array(numbers), **arrays)
 
 
@@ -91,10 +97,11 @@ def read_tree(path: str | Path) -> dict[str, Any]:
             if numbers["format"] != _FORMAT or numbers["version"] != _VERSION:
                 raise ValueError(f"format {numbers['format']!r}, version {numbers['version']!r}")
             fields = {name: file[name] for name in _ARRAYS}
+            fields["significance"] = file.get("significance")
     except (KeyError, ValueError, TypeError, EOFError) as error:
         message = (
             f"{str(path)!r} is no cluster tree that this version reads ({error}), expected a file "
             f"that ClusterTree.save has written."
         )
         raise ValueError(message) from error
-    return {**fields, "tau": float(numbers["tau"])}
+    return {**fields, "tau": float(numbers["tau"]), "log_unit": float(numbers["log_unit"])}

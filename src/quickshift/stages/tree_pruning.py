@@ -1,4 +1,4 @@
-"""Smaller cluster trees: which merges are undone, and what is left."""
+"""Smaller cluster trees: which leaves go, and what is left."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -7,76 +7,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.stages.tree_merges import joined_leaves, name_merges
 
 if TYPE_CHECKING:
     from quickshift.stages.cluster_tree import ClusterTree
 
-__all__ = ["contract", "contract_leaves", "small_merges"]
+__all__ = ["contract", "small_leaves"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def small_merges(tree: "ClusterTree", min_size: float) -> tuple[Flags, Flags]:
-    """Find what joins something smaller than ``min_size``.
+def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:
+    """Find the leaves of which a part smaller than ``min_size`` is made when they are absorbed.
 
-    Returns
-    -------
-    undone : (n_merges,) merges of a part that is too small when they come
-    lone : (n_leaves,) leaves that are too small at the end; what others lose to them does not
-        count, or a larger ``min_size`` might keep more
+    A leaf that nothing absorbs is judged at the end; what others lose to it does not count, or a
+    larger ``min_size`` might keep more.
     """
     size = tree.sizes.tolist()
-    undone = np.zeros(len(tree.merges), dtype=bool)
-    for i, (survivor, absorbed) in enumerate(tree.merges[:, :2].astype(np.int64).tolist()):
+    small = np.zeros(tree.leaf_indices.size, dtype=bool)
+    joined = joined_leaves(tree.merges)
+    for survivor, absorbed in joined.tolist():
         if min(size[survivor], size[absorbed]) < min_size:
-            undone[i] = True
+            small[absorbed] = True
             size[survivor] += size[absorbed]
-    return undone, np.array(size) < min_size
+    alone = np.ones(small.size, dtype=bool)
+    alone[joined[:, 1]] = False
+    return small | (alone & (np.array(size) < min_size))
 
 
-def contract_leaves(tree: "ClusterTree", low: Flags) -> "ClusterTree":
-    """Leave out the leaves that are flagged, however they would go."""
-    return contract(tree, low[tree.merges[:, 1].astype(np.int64)], low)
-
-
-def contract(tree: "ClusterTree", undone: Flags, lone: Flags) -> "ClusterTree":
-    """Give absorbed leaves to their survivors, and lone ones to the leaf above them.
+def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
+    """Leave out leaves, and give their samples to the next higher leaves that stay.
 
     Parameters
     ----------
     tree : ClusterTree
         The tree.
-    undone : (n_merges,) bool
-        Merges whose absorbed leaf goes.
-    lone : (n_leaves,) bool
-        Leaves that go to that of their root's parent; looked at only where nothing absorbs them.
+    gone : (n_leaves,) bool
+        Leaves to leave out; those with no leaf above them stay.
     """
     n_leaves = tree.leaf_indices.size
-    survivor, absorbed = tree.merges[:, :2].astype(np.int64).T
-    to = np.arange(n_leaves)
-    to[absorbed[undone]] = survivor[undone]
-    alone = np.ones(n_leaves, dtype=bool)
-    alone[absorbed] = False
-    gone = np.flatnonzero(alone & lone & (tree.parents >= 0))
-    to[gone] = tree.parents[gone]
+    leaves = np.arange(n_leaves)
+    to = np.where(gone & (tree.towards >= 0), tree.towards, leaves)
     to = _core.find_roots(to, np.zeros(n_leaves), np.inf)[0].view(np.int64)
     kept, number = np.unique(to, return_inverse=True)
-    merges = tree.merges[~undone].copy()
-    merges[:, :2] = number[merges[:, :2].astype(np.int64)]
-    outside = tree.leaf_labels < 0
-    labels = np.where(outside, -1, number[tree.leaf_labels])
+    above = tree.towards[kept]
+    labels = np.where(tree.leaf_labels < 0, -1, number[tree.leaf_labels])
+    merges = name_merges(number[joined_leaves(tree.merges)], tree.merges[:, 2], kept.size)[0]
     sizes = np.zeros(kept.size)
     np.add.at(sizes, number, tree.sizes)
-    above = tree.parents[kept]
     return replace(
         tree,
         leaf_labels=labels,
         leaf_indices=tree.leaf_indices[kept],
         merges=merges,
         sizes=sizes,
-        parents=np.where(above < 0, -1, number[above]),
+        towards=np.where(above < 0, -1, number[above]),
+        significance=None if tree.significance is None else tree.significance[kept],
         pieces=labels,
         piece_merges=merges,
     )
