@@ -15,7 +15,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest check stub format bench docs wheel clean
+.PHONY: help demo test test-lowest check stub format bench labelled distortion calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
 .NOTPARALLEL:
@@ -58,6 +58,15 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 	-$(MAKE) .venv-bench-numpy1/.group-bench-numpy1
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 	.venv-bench/bin/python benchmarks/page.py
+
+labelled: .venv-bench/.installed .venv-bench/.group-bench  ## judge clusters on labelled data, write docs/labelled.md
+	.venv-bench/bin/python benchmarks/labelled.py
+
+distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with true ones, write docs/distortion.md
+	.venv-bench/bin/python benchmarks/distortion.py
+
+calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate the significance that chance gives
+	.venv-bench/bin/python benchmarks/calibrate.py
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

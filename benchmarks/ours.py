@@ -44,6 +44,21 @@ def all_stages(X: Points, *, bandwidth: float, tau: float, n_jobs: int = 2, **se
     return stages.cut(graph, tau, n_jobs=n_jobs)
 
 
+_fitted: list[Any] = []
+
+
+def fit_or_link(X: Points, *, part: str = "fit", tau: float, **parameters: Any) -> object:
+    """Fit, or link what was fitted last: the cluster tree of every level at tau."""
+    import quickshift
+    from quickshift import stages
+
+    if part == "fit":
+        _fitted[:] = [quickshift.QuickShift(tau=tau, **parameters).fit(X)]
+        return _fitted[0]
+    [model] = _fitted
+    return stages.link(model._graph.samples, model.density_, model._forest, tau)
+
+
 def loaded(call: Callable[..., object]) -> Callable[..., object]:
     """Return ``call``: what a `Worker` loads when it is a function of ours."""
     return call

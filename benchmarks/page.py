@@ -39,6 +39,12 @@ HEADINGS = {
         "the larger data. Threads are timed over the compiled stages. "
         "Memory is the peak of a fresh process beyond its data.",
     ),
+    "links": (
+        "Cluster trees",
+        "The cluster tree of all levels, linked after a fit with h = 0.3, over the time of the fit "
+        "itself. At the median distance to the nearest neighbour there are hundreds of thousands "
+        "of basins to link.",
+    ),
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
         "Adversarial data",

@@ -55,6 +55,17 @@ class ThreadRow:
 
 
 @dataclass(frozen=True)
+class LinkRow:
+    """The cluster tree over the fit that it follows; ``call`` takes ``part``."""
+
+    name: str
+    n: int
+    make: Callable[[int], Any]
+    call: Call
+    bound: Bound
+
+
+@dataclass(frozen=True)
 class ToleranceRow:
     """The worst ratio of a tolerance over none, for bandwidths from tiny to the diameter."""
 
@@ -86,7 +97,7 @@ class StartRow:
     run: str
 
 
-Row = TimeRow | GrowthRow | ThreadRow | ToleranceRow | MemoryRow | StartRow
+Row = TimeRow | GrowthRow | ThreadRow | LinkRow | ToleranceRow | MemoryRow | StartRow
 
 blobs2, blobs3, blobs5, blobs8, blobs64 = (partial(data.blobs, d=d) for d in (2, 3, 5, 8, 64))
 flat: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "epanechnikov"}
@@ -190,6 +201,25 @@ SCALE: tuple[Row, ...] = (
     MemoryRow("memory 1e7x2", 10 * MILLION, blobs2, _same_neighbours(10 * MILLION), Bound(120.0)),
 )
 
+MEDIAN_NEAREST = 0.0075  # distance in a million blobs of the plane
+
+LINKS: tuple[Row, ...] = tuple(
+    LinkRow(
+        f"link 1e6x2 {kernel}, tau {words}",
+        MILLION,
+        blobs2,
+        partial(ours.fit_or_link, bandwidth=0.3, tau=tau, kernel=kernel),
+        Bound(limit),
+    )
+    for kernel in ("epanechnikov", "gaussian")
+    for words, tau, limit in (
+        ("the median nearest distance", MEDIAN_NEAREST, 2.0),
+        ("h/2", 0.15, 0.5),
+        ("2h", 0.6, 0.5),
+        ("10h", 3.0, 0.5),
+    )
+)
+
 STARTS: tuple[Row, ...] = (
     StartRow("import", "import numpy", "import quickshift"),
     StartRow("import the estimator", "import numpy", "import quickshift; quickshift.QuickShift"),
@@ -241,6 +271,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "fits": FITS,
     "densities": DENSITIES,
     "scale": SCALE,
+    "links": LINKS,
     "shapes": SHAPES,
     "adversarial": ADVERSARIAL,
     "tiny": TINY,

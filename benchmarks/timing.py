@@ -20,7 +20,17 @@ import measure
 import ours
 from measure import Bound, Spread
 from peers import PEERS
-from rows import Curve, GrowthRow, MemoryRow, Row, StartRow, ThreadRow, TimeRow, ToleranceRow
+from rows import (
+    Curve,
+    GrowthRow,
+    LinkRow,
+    MemoryRow,
+    Row,
+    StartRow,
+    ThreadRow,
+    TimeRow,
+    ToleranceRow,
+)
 from worker import FailedError, Worker, closing_all
 
 ROW_LIMIT = 150.0  # seconds after which no further round of a row begins
@@ -138,6 +148,18 @@ def thread_row(row: ThreadRow, pace: Pace) -> Result:
     return {"n": len(X), "d": X.shape[1], "seconds": seconds, "numbers": [found]}
 
 
+def link_row(row: LinkRow, pace: Pace) -> Result:
+    """Time a fit and the link after it in turn."""
+    X = row.make(pace.size(row.n))
+    with saved(X) as file, our_worker(row.call) as worker:
+        worker.points(file)
+        timers = [partial(worker.seconds, part="fit"), partial(worker.seconds, part="link")]
+        fits, links = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+    found = number("fit", "ratio", measure.ratios(links, fits), row.bound, rounds=len(fits))
+    seconds = asdict(measure.spread(links))
+    return {"n": len(X), "d": X.shape[1], "seconds": seconds, "numbers": [found]}
+
+
 def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
     """Time a tolerance and none in turn for every kernel, dimension and bandwidth."""
     from data import blobs
@@ -184,6 +206,7 @@ MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
     TimeRow: time_row,
     GrowthRow: growth_row,
     ThreadRow: thread_row,
+    LinkRow: link_row,
     ToleranceRow: tolerance_row,
     MemoryRow: memory_row,
     StartRow: start_row,

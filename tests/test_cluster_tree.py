@@ -355,3 +355,21 @@ def test_lengths_must_agree() -> None:
     for bad in (-1.0, np.inf):
         with pytest.raises(ValueError, match="density has negative or infinite entries"):
             link(X, [1.0, bad], forest, 1.0)
+
+
+def test_leaves_that_go_join_the_leaf_across_the_saddle():
+    X = np.arange(5.0)[:, None]
+    density = np.array([10.0, 5.0, 8.0, 2.0, 3.0])  # the last one is a bump beside 8
+    tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+    np.testing.assert_array_equal(tree.merges, [[0, 1, 5], [0, 2, 2]])
+    np.testing.assert_array_equal(tree.towards, [-1, 0, 1])
+    labels = tree.prune(prominence=1.5).labels()
+    assert labels[4] == labels[2] != labels[0]
+
+
+def test_leaf_across_the_saddle_that_is_lower_leads_on_to_a_higher_one():
+    X = np.arange(7.0)[:, None]
+    density = np.array([10.0, 5.0, 6.0, 5.5, 9.0, 1.0, 7.0])
+    tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+    np.testing.assert_array_equal(tree.leaf_indices, [0, 4, 6, 2])
+    np.testing.assert_array_equal(tree.towards, [-1, 0, 1, 1])

@@ -232,7 +232,7 @@ def test_unknown_ties_are_refused(ties):
 
 
 def test_unknown_order_of_merging_is_refused():
-    with pytest.raises(ValueError, match=r"by is 'size', expected 'tau'"):
+    with pytest.raises(ValueError, match=r"by is 'size', expected one of 'significance', 'tau'"):
         QuickShift(bandwidth=1.0).fit(X).labels_for(2, by="size")
 
 

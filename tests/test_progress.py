@@ -5,8 +5,9 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from quickshift import QuickShift, stages
+from quickshift import QuickShift, QuickShiftTree, stages
 
 X = np.random.default_rng(0).normal(size=(3000, 2))
 LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # seconds with rtol=0
@@ -170,18 +171,23 @@ def sklearn_callbacks():
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 
 
+GIVEN = ["prepare", "estimate_density", "climb", "cut"]
+RULED = ["prepare", "choose_bandwidth", "estimate_density", "climb", "choose_tau", "cut", "link"]
 SETTINGS = [
-    ({}, ["prepare", "choose_bandwidth", "estimate_density", "climb", "choose_tau", "cut"]),
-    ({"bandwidth": 0.5, "tau": 1.0}, ["prepare", "estimate_density", "climb", "cut"]),
-    ({"n_clusters": 3}, ["prepare", "choose_bandwidth", "estimate_density", "climb", "cut_into"]),
+    (QuickShift(), RULED),
+    (QuickShift(bandwidth=0.5, tau=1.0), GIVEN),
+    (QuickShift(n_clusters=3), RULED),
+    (QuickShift(n_clusters=50), RULED),
+    (QuickShiftTree(), RULED),
+    (QuickShiftTree(bandwidth=0.5, tau=1.0), [*GIVEN, "link"]),
 ]
 
 
 @pytest.mark.usefixtures("sklearn_callbacks")
-@pytest.mark.parametrize(("settings", "names"), SETTINGS)
-def test_callbacks_hear_of_every_stage(settings, names):
+@pytest.mark.parametrize(("model", "names"), SETTINGS)
+def test_callbacks_hear_of_every_stage(model, names):
     recorder = Recorder()
-    model = QuickShift(**settings).set_callbacks(recorder).fit(X)
+    model = clone(model).set_callbacks(recorder).fit(X)
     assert recorder.ended() == [*names, "fit"]
     assert recorder.events[:2] == [("setup", "fit"), ("begin", "fit")]
     assert recorder.events[-2:] == [("end", "fit"), ("teardown", "fit")]

@@ -276,11 +276,23 @@ def test_number_of_clusters_can_be_asked_of_fit(X, count):
     np.testing.assert_array_equal(model.labels_[model.mode_indices_], np.arange(count))
 
 
-def test_tau_of_a_number_of_clusters_is_the_longest_move_kept():
-    model = QuickShift(bandwidth=1.0, n_clusters=4).fit(blobs())
+def test_tau_of_more_clusters_than_modes_is_the_longest_move_kept():
+    X = blobs()
+    few = QuickShift(bandwidth=1.0).fit(X)
+    count = int(few.labels_at(few.tau_).max()) + 2
+    model = QuickShift(bandwidth=1.0, n_clusters=count).fit(X)
     kept = np.delete(model.parent_distance_, model.mode_indices_)
-    assert model.tau_ == kept.max()
+    assert model.tau_ == kept.max() < few.tau_
     np.testing.assert_array_equal(model.labels_at(model.tau_), model.labels_)
+
+
+def test_numbers_of_clusters_are_nested():
+    X = blobs()
+    model = QuickShift().fit(X)
+    for count in range(1, 15):
+        coarse, fine = model.labels_for(count), model.labels_for(count + 1)
+        assert len(np.unique(coarse)) == count
+        assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == count + 1
 
 
 @EVERY_DATA

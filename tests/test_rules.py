@@ -56,8 +56,20 @@ def formula(rule: str, case: Case, kernel: str) -> float:
         "scott": n ** (-1 / (4 + d)),
         "silverman": (4 / ((d + 2) * n)) ** (1 / (d + 4)),
     }[rule]
+    h = scale * factor
+    if rule == "auto" and d > 5:
+        h = max(h, np.median(nearest_elsewhere(X, period)) / 3)
     facts = get_kernel(kernel)
-    return min(scale * factor / math.sqrt(facts.variance(d)), period_limit(facts, case.period))
+    return min(h / math.sqrt(facts.variance(d)), period_limit(facts, case.period))
+
+
+def nearest_elsewhere(X: np.ndarray, period: np.ndarray) -> np.ndarray:
+    delta = np.abs(X[:, None] - X)
+    closed = np.isfinite(period)
+    delta[..., closed] %= period[closed]
+    delta[..., closed] = np.minimum(delta[..., closed], period[closed] - delta[..., closed])
+    distance = np.sqrt((delta**2).sum(axis=-1))
+    return np.where(distance < 1e-9, np.inf, distance).min(axis=1)
 
 
 @every_dimension

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import quickshift as qs
-from quickshift import QuickShift
+from quickshift import QuickShift, QuickShiftTree
 
 DEFAULTS = {
     "bandwidth": "auto",
@@ -48,6 +48,7 @@ MODELS = {
     "exponential kernel": QuickShift(kernel="exponential", bandwidth="silverman", rtol=0.0),
     "one cluster": QuickShift(n_clusters=1),
     "two clusters": QuickShift(n_clusters=2),
+    "cluster tree": QuickShiftTree(),
 }
 
 

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
     from quickshift.config import show_config
-    from quickshift.estimators import QuickShift, QuickShiftTree
+    from quickshift.estimators import Diagnosis, QuickShift, QuickShiftTree, diagnose
     from quickshift.stages import ClusterTree, merge_distortion
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "ClusterTree",
+    "Diagnosis",
     "QuickShift",
     "QuickShiftTree",
     "bandwidth",
     "config",
     "datasets",
+    "diagnose",
     "estimators",
     "kernels",
     "merge_distortion",
@@ -33,8 +35,10 @@ __all__ = [
 
 _HOMES = {
     "ClusterTree": "quickshift.stages",
+    "Diagnosis": "quickshift.estimators",
     "QuickShift": "quickshift.estimators",
     "QuickShiftTree": "quickshift.estimators",
+    "diagnose": "quickshift.estimators",
     "merge_distortion": "quickshift.stages",
     "show_config": "quickshift.config",
 }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "RULES",
     "gaussian_equivalent",
+    "neighbour_floor",
     "period_limit",
     "rule_bandwidth",
     "spread",
@@ -266,6 +267,40 @@ def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
     return bandwidth * math.sqrt(kernel.variance(d))
 
 
+def neighbour_floor(nearest_distance: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Least Gaussian bandwidth at which most points have a neighbour that counts.
+
+    With many features the rate n^(-1/(d+4)) hardly falls, while the nearest neighbours are far
+    away: sums of profiles would hold nothing but each point's own.
+
+    Parameters
+    ----------
+    nearest_distance : ndarray (m,)
+        Distance from each point to the nearest one elsewhere; inf (or NaN) where there is none.
+    weights : ndarray (m,)
+        Frequencies.
+
+    Returns
+    -------
+    float
+        A third of the weighted median of the finite distances; 0 where there are none.
+
+    Examples
+    --------
+    >>> neighbour_floor(np.array([1.0, 3.0, 4.0]), np.ones(3))
+    1.0
+    """
+    return _finite_quantile(nearest_distance, weights, 0.5) / 3.0
+
+
+def _finite_quantile(
+    distance: NDArray[np.float64], weights: NDArray[np.float64], q: float
+) -> float:
+    finite = np.isfinite(distance)
+    distances, counts = _present(distance[finite], weights[finite])
+    return weighted_quantile(distances, counts, q) if len(distances) else 0.0
+
+
 def tau_rule(
     h_gaussian: float, nearest_distance: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
@@ -292,11 +327,7 @@ def tau_rule(
     >>> tau_rule(2.0, np.array([np.inf]), np.array([1.0]))
     3.0
     """
-    finite = np.isfinite(nearest_distance)
-    distances, counts = _present(nearest_distance[finite], weights[finite])
-    if len(distances) == 0:
-        return 1.5 * h_gaussian
-    return max(1.5 * h_gaussian, weighted_quantile(distances, counts, 0.99))
+    return max(1.5 * h_gaussian, _finite_quantile(nearest_distance, weights, 0.99))
 
 
 def period_limit(kernel: KernelFacts, period: NDArray[np.float64] | None) -> float:

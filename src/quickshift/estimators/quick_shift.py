@@ -34,9 +34,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     ----------
     bandwidth : float or {"auto", "paper", "scott", "silverman", "cv"}, default="auto"
         h, the scale that divides distances in the kernel, or a rule that chooses it from the data:
-        "paper" or "scott", the rate n^(-1/(4+d)) of the paper times the spread; "auto", half of it;
-        "silverman", the normal reference; "cv", the most likely one by leaving out each location.
-        Features should be on comparable scales.
+        "paper" or "scott", the rate n^(-1/(4+d)) of the paper times the spread; "auto", half of it,
+        but with more than five features at least a third of the median distance to the nearest
+        distinct sample; "silverman", the normal reference; "cv", the most likely one by leaving out
+        each location. Features should be on comparable scales.
     tau : float or "auto", default="auto"
         Longest move. Modes with a higher sample within tau are merged into its cluster. "auto" is
         1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the nearest

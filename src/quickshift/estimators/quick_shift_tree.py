@@ -10,7 +10,7 @@ from quickshift import stages
 from quickshift.estimators.callbacks import FitReport
 from quickshift.estimators.quick_shift import QuickShift
 
-__all__ = ["QuickShiftTree"]
+__all__ = ["QuickShiftTree", "in_densities"]
 
 
 class QuickShiftTree(QuickShift):
@@ -57,10 +57,10 @@ class QuickShiftTree(QuickShift):
         self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest
     ) -> None:
         super()._store(points, sums, forest)
-        self.tree_ = _in_densities(self._linked(), self._estimate)
+        self.tree_ = in_densities(self._linked(), self._estimate)
 
 
-def _in_densities(tree: stages.ClusterTree, estimate: stages.Estimate) -> stages.ClusterTree:
+def in_densities(tree: stages.ClusterTree, estimate: stages.Estimate) -> stages.ClusterTree:
     """Put densities for sums, unless some would leave the range of floats.
 
     Levels are densities of samples, and rounding keeps their order, so the tree stays exact.

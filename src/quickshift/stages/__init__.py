@@ -13,10 +13,21 @@ not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 
 from quickshift.stages.cluster_tree import ClusterTree, link
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
+from quickshift.stages.diagnosis_steps import Steps
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
+from quickshift.stages.known_tree import known_tree
+from quickshift.stages.mode_diagnosis import (
+    ModeDiagnosis,
+    ModeRecovery,
+    diagnose_modes,
+    mode_recovery,
+    mode_steps,
+)
+from quickshift.stages.paper_conditions import Condition, conditions
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.separated import Separation, separation
 from quickshift.stages.significance import (
     assess,
     chance_significance,
@@ -27,24 +38,35 @@ from quickshift.stages.tree_distance import merge_distortion
 
 __all__ = [
     "ClusterTree",
+    "Condition",
     "Estimate",
     "Forest",
+    "ModeDiagnosis",
+    "ModeRecovery",
     "ParentGraph",
     "Samples",
+    "Separation",
+    "Steps",
     "assess",
     "assign",
     "chance_significance",
     "choose_bandwidth",
     "choose_tau",
     "climb",
+    "conditions",
     "cut",
     "cut_into",
+    "diagnose_modes",
     "estimate_density",
     "fit_estimate",
     "keep_most_significant",
     "keep_significant",
+    "known_tree",
     "link",
     "linkage",
     "merge_distortion",
+    "mode_recovery",
+    "mode_steps",
     "prepare",
+    "separation",
 ]

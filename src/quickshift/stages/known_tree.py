@@ -36,9 +36,9 @@ def known_tree(
     """Cluster tree of a known density over samples.
 
     The level sets are joined on a grid of cells around the samples, through neighbours along the
-    sides and the diagonals. So a level at which two samples meet is never too high, and too low by
-    at most the change of the density over 1.5 cells: with s for the side of a cell, a multiple of
-    s² at a saddle, where the density is flat.
+    sides and the diagonals. A level at which two samples meet is off by at most the change of the
+    density over 1.5 cells. At a saddle, where the density is flat, that is a multiple of the square
+    of a cell's side: in the plane about 1e-4 of the highest density.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def known_tree(
     >>> from quickshift.datasets import GaussianMixture
     >>> tree = known_tree([[-2.0], [-1.5], [2.0]], GaussianMixture([-2.0, 2.0]))
     >>> tree.labels(), tree.merge_level(0, [1, 2]).round(3)
-    (array([0, 0, 1]), array([0.176, 0.054]))
+    (array([1, 1, 0]), array([0.176, 0.054]))
     """
     points = check_points(X).astype(np.float64)
     check_n_features(points, known.n_features, "X")

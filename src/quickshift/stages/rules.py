@@ -10,6 +10,7 @@ from quickshift import _core
 from quickshift.bandwidth import (
     RULES,
     gaussian_equivalent,
+    neighbour_floor,
     period_limit,
     rule_bandwidth,
     spread,
@@ -24,6 +25,8 @@ from quickshift.stages.samples import Samples
 from quickshift.threads import resolve_threads
 
 __all__ = ["choose_bandwidth", "choose_tau"]
+
+_FEW = 5  # features, with which neighbours are near enough
 
 
 def choose_bandwidth(
@@ -43,8 +46,9 @@ def choose_bandwidth(
         From `prepare`.
     rule : {"auto", "paper", "scott", "silverman", "cv"}
         "paper" and "scott" are the paper's rate n^(-1/(4+d)) times the spread of the data, "auto"
-        is half of that, "silverman" the normal reference rule, "cv" maximises the likelihood of
-        every location under the estimate from all others.
+        is half of that, with more than five features at least a third of the median distance to
+        the nearest distinct sample, "silverman" the normal reference rule, "cv" maximises the
+        likelihood of every location under the estimate from all others.
     kernel : str
         Name of the kernel; all rules give bandwidths of equal variance per axis.
     rtol : float
@@ -81,6 +85,12 @@ def choose_bandwidth(
     )
     h = min(h, period_limit(chosen, samples.period))
     with reporting(progress, "choose_bandwidth") as report:
+        if rule == "auto" and samples.n_features > _FEW and scale > 0:
+            nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
+            floor = neighbour_floor(nearest, weights) / gaussian_equivalent(
+                1.0, chosen, samples.n_features
+            )
+            h = min(max(h, floor), period_limit(chosen, samples.period))
         if rule == "cv" and scale > 0:
             start = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
             h = min(_most_likely(start, report), period_limit(chosen, samples.period))

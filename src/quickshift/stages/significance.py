@@ -15,7 +15,7 @@ from quickshift.stages.samples import Samples
 from quickshift.stages.tree_merges import joined_leaves
 from quickshift.stages.tree_pruning import contract
 
-__all__ = ["assess", "keep_most_significant", "keep_significant"]
+__all__ = ["assess", "chance_significance", "keep_most_significant", "keep_significant"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -24,7 +24,7 @@ Indices = NDArray[np.int64]
 _ON_THE_WAY = np.arange(1, 8) / 8
 _BLOCK = 1 << 16  # ways looked at together
 _LONE_POINT = 1.0  # sum of profiles at a point that has no neighbour
-_NEGLIGIBLE = 0.5  # standard errors; ratios to less say nothing
+_NEGLIGIBLE = 0.25  # of what chance gives; ratios to less say nothing
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
@@ -34,7 +34,8 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     height b that is absorbed at the level s has the significance log(b/s) / √(v(b) + v(s)). A leaf
     that meets no other is judged against the sample above it: s is the lowest density on the
     straight way there, but no less than that of a point without neighbours, or else every outlier
-    would be infinitely significant. The highest leaf's is infinite.
+    would be infinitely significant. Where the way does not dip, the significance is 0. That of the
+    highest leaf is infinite.
 
     Parameters
     ----------
@@ -67,7 +68,8 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    death[alone] = np.maximum(_lowest_on_the_way(estimate, graph, rows[alone]), _LONE_POINT)
+    lowest = np.maximum(_lowest_on_the_way(estimate, graph, rows[alone]), _LONE_POINT)
+    death[alone] = np.minimum(lowest, birth[alone])
     significance = np.full(birth.size, np.inf)
     rest = ~top
     significance[rest] = _standard_errors(birth[rest], death[rest], estimate)
@@ -138,7 +140,7 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
     if not candidates.size:
         return tree.prune(significance=np.inf)
     following = np.append(finite, 0.0)[1 : candidates.size + 1]
-    ratios = candidates / np.maximum(following, _NEGLIGIBLE)
+    ratios = candidates / np.maximum(following, _NEGLIGIBLE * least)
     return tree.prune(significance=float(candidates[np.argmax(ratios)]))
 
 
@@ -176,5 +178,51 @@ def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
     return contract(tree, gone)
 
 
+# Largest significance but for the highest mode in samples of one Gaussian at the default bandwidth
+# and tau, 97th percentile: by number of features (rows) and of samples (columns).
+# benchmarks/calibrate.py makes the table.
+_SAMPLES = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+_BY_CHANCE = {
+    1: (1.28, 1.29, 1.25, 1.34, 1.31, 1.28, 1.44, 1.4),
+    2: (1.13, 1.2, 1.26, 1.45, 1.66, 1.82, 1.95, 2.03),
+    3: (0.69, 0.8, 0.87, 1.0, 1.15, 1.46, 1.84, 1.97),
+    4: (0.35, 0.67, 0.81, 0.83, 0.96, 1.16, 1.35, 1.48),
+    5: (0.13, 0.5, 0.73, 0.75, 0.92, 1.08, 1.07, 1.24),
+    6: (0.38, 0.46, 0.6, 0.83, 0.89, 1.06, 1.14),
+    8: (0.23, 0.44, 0.49, 0.53, 0.69, 0.94, 1.16),
+    10: (0.18, 0.25, 0.27, 0.21, 0.15, 0.48, 0.88),
+    13: (0.21, 0.07, 0.0, 0.0, 0.01, 0.02),
+    16: (0.18, 0.05, 0.03, 0.02, 0.02, 0.02),
+    20: (0.37, 0.28, 0.13, 0.11, 0.12, 0.15),
+}
+_SPARE = 1.1  # factor above the table: samples are not Gaussian
+_LEAST = 0.2  # standard errors, where chance gives next to none
+
+
 def chance_significance(total_weight: float, n_features: int) -> float:
-    return 1.5
+    """Significance that a mode needs, because chance gives less to samples with a single mode.
+
+    Parameters
+    ----------
+    total_weight : float
+        Number of samples, or the sum of their weights.
+    n_features : int
+        d.
+
+    Returns
+    -------
+    float
+        A tenth more than the 97th percentile of the largest one in samples of one Gaussian,
+        interpolated from a table of simulations; beyond its edges, that of the edge. At least 0.2.
+
+    Examples
+    --------
+    >>> chance_significance(1000, 2), chance_significance(1e9, 2) == chance_significance(1e5, 2)
+    (1.595, True)
+    """
+    log_samples = np.log(_SAMPLES)
+    rows = [
+        np.interp(np.log(total_weight), log_samples[: len(row)], row) for row in _BY_CHANCE.values()
+    ]
+    chance = float(np.interp(np.log(n_features), np.log(list(_BY_CHANCE)), rows))
+    return max(_SPARE * chance, _LEAST)

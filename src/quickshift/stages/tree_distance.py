@@ -1,9 +1,10 @@
 """How far two cluster trees are apart."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quickshift.stages.cluster_tree import ClusterTree
+from quickshift.stages.known_tree import KnownDensity, known_tree
 from quickshift.stages.tree_merges import joined_leaves
 
 __all__ = ["merge_distortion"]
@@ -11,7 +12,9 @@ __all__ = ["merge_distortion"]
 Indices = NDArray[np.int64]
 
 
-def merge_distortion(tree_a: ClusterTree, tree_b: ClusterTree) -> float:
+def merge_distortion(
+    tree_a: ClusterTree, tree_b: ClusterTree | KnownDensity, *, X: ArrayLike | None = None
+) -> float:
     """Largest difference between the levels at which two trees join the same two samples.
 
     The merge distortion of Eldridge, Belkin and Wang (2015), in the units of the density. A sample
@@ -23,8 +26,13 @@ def merge_distortion(tree_a: ClusterTree, tree_b: ClusterTree) -> float:
 
     Parameters
     ----------
-    tree_a, tree_b : ClusterTree
-        Trees of the same samples; only those in both count.
+    tree_a : ClusterTree
+        A tree.
+    tree_b : ClusterTree or KnownDensity
+        Another one of the same samples (only those in both count), or a density in one or two
+        dimensions whose tree is known, as in `quickshift.datasets`; see `known_tree`.
+    X : array-like of shape (n_samples, n_features), optional
+        The samples; a known density needs them.
 
     Returns
     -------
@@ -38,6 +46,18 @@ def merge_distortion(tree_a: ClusterTree, tree_b: ClusterTree) -> float:
     >>> merge_distortion(narrow, wide)
     1.0
     """
+    if not isinstance(tree_b, ClusterTree):
+        if X is None:
+            raise ValueError(
+                "X is None, expected the samples: the tree of a density that is known has to be "
+                "compared over them. Give X=..."
+            )
+        tree_b = known_tree(X, tree_b)
+    if tree_a.log_unit != tree_b.log_unit:
+        raise ValueError(
+            f"tree_a and tree_b have densities in different units (log_unit {tree_a.log_unit!r} "
+            f"and {tree_b.log_unit!r}), expected the same."
+        )
     if tree_a.density.size != tree_b.density.size:
         raise ValueError(
             f"tree_a has {tree_a.density.size} samples and tree_b {tree_b.density.size}, expected "

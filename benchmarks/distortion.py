@@ -1,0 +1,104 @@
+"""How far estimated cluster trees are from the true one, and write docs/distortion.md.
+
+    python benchmarks/distortion.py           about three minutes
+
+Samples of three known densities, more and more of them. The number is the merge distortion between
+the tree of the estimate and that of the density, as a share of the highest density: the median of
+some drawings. The peer is RobustSingleLinkage of hdbscan, the estimator of Chaudhuri and Dasgupta,
+with k = √n neighbours; a level of its tree is the density at which k neighbours are as near as the
+linkage says.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hdbscan import RobustSingleLinkage
+from scipy.spatial import cKDTree
+
+import quickshift as qs
+from quickshift.datasets import Dome, GaussianMixture, ShapeMixture
+from quickshift.stages.known_tree import known_tree
+from quickshift.stages.tree_merges import name_merges
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "distortion.md"
+SIZES = (1000, 3000, 10_000, 30_000, 100_000)
+LARGEST_OF_PEER = 30_000
+DRAWINGS = 5
+DENSITIES: dict[str, Any] = {
+    "three Gaussians on the line": GaussianMixture([-3.0, 0.0, 2.5], [0.5, 0.25, 0.5], [3, 2, 2]),
+    "three Gaussians in the plane": GaussianMixture(
+        [[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]], weights=[3, 2, 2]
+    ),
+    "two domes in the plane": ShapeMixture([Dome((0.0, 0.0), 2.0), Dome((3.0, 0.0), 1.5)], [3, 2]),
+}
+
+
+def ours(X: np.ndarray) -> qs.ClusterTree:
+    """Tree of QuickShiftTree with the paper's rate for the bandwidth."""
+    return qs.QuickShiftTree(bandwidth="paper").fit(X).tree_
+
+
+def theirs(X: np.ndarray) -> qs.ClusterTree:
+    """Tree of robust single linkage, with every sample a piece of its own."""
+    n, d = X.shape
+    k = round(math.sqrt(n))
+    linkage = RobustSingleLinkage(k=k).fit(X).cluster_hierarchy_.to_numpy()
+    volume = math.pi ** (d / 2) / math.gamma(d / 2 + 1)
+    core = cKDTree(X).query(X, k=k, workers=-1)[0][:, -1]
+    density = k / (n * volume * core**d)
+    order = np.argsort(-density, kind="stable")
+    piece = np.empty(n, dtype=np.int64)
+    piece[order] = np.arange(n)
+    first = np.concatenate([piece, np.empty(n - 1, dtype=np.int64)])  # a piece of each node
+    joined = np.empty((n - 1, 2), dtype=np.int64)
+    for step, (a, b) in enumerate(linkage[:, :2].astype(int)):
+        joined[step] = first[a], first[b]
+        first[n + step] = first[a]
+    levels = k / (n * volume * np.maximum(linkage[:, 2], 1e-300) ** d)
+    merges, towards = name_merges(joined, levels, n)
+    return qs.ClusterTree(
+        leaf_labels=piece,
+        leaf_indices=order,
+        density=density,
+        merges=merges,
+        tau=math.inf,
+        sizes=np.ones(n),
+        towards=np.where(towards == np.arange(n), -1, towards),
+        pieces=piece,
+        piece_merges=merges,
+    )
+
+
+def distortions(known: Any, n: int) -> list[float | None]:
+    """Median distortion of ours and theirs, as a share of the highest density."""
+    found: list[list[float]] = [[], []]
+    for seed in range(DRAWINGS):
+        X = known.sample(n, seed=seed)[0]
+        truth = known_tree(X, known)
+        highest = truth.density.max()
+        found[0].append(qs.merge_distortion(ours(X), truth) / highest)
+        if n <= LARGEST_OF_PEER:
+            found[1].append(qs.merge_distortion(theirs(X), truth) / highest)
+    return [float(np.median(values)) if values else None for values in found]
+
+
+def main() -> None:
+    """Measure every density and size, print the table and put it into the page."""
+    lines = [["density", "n", "QuickShiftTree", "RobustSingleLinkage"], ["---"] * 4]
+    for name, known in DENSITIES.items():
+        for n in SIZES:
+            values = ["" if v is None else f"{v:.3f}" for v in distortions(known, n)]
+            lines.append([name, f"{n:,}".replace(",", " "), *values])
+            print(*lines[-1], sep=" | ", flush=True)
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    start, end = "<!-- table -->", "<!-- end of table -->"
+    before, rest = PAGE.read_text(encoding="utf-8").split(start)
+    PAGE.write_text(f"{before}{start}\n{table}\n{end}{rest.split(end)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

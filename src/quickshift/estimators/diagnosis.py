@@ -1,0 +1,160 @@
+"""What the paper's definitions say of a fitted estimator, as numbers and sentences."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from quickshift.bandwidth import spread
+from quickshift.estimators.quick_shift import QuickShift
+from quickshift.estimators.quick_shift_tree import in_densities
+from quickshift.stages.checks import check_length
+from quickshift.stages.diagnosis_steps import rounded
+from quickshift.stages.mode_diagnosis import (
+    ModeDiagnosis,
+    ModeRecovery,
+    diagnose_modes,
+    mode_recovery,
+)
+from quickshift.stages.paper_conditions import Condition, conditions
+from quickshift.stages.separated import Separation, separation
+
+__all__ = ["Diagnosis", "diagnose"]
+
+_MODES_IN_WORDS = 20
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The paper's quantities for a fit.
+
+    Attributes
+    ----------
+    modes : list of ModeDiagnosis
+        Of each mode, highest first.
+    theorem_2 : ModeRecovery
+        How many modes the theorem lets tau find.
+    conditions : list of Condition
+        The paper's conditions on h and tau.
+    separation : Separation or None
+        Of the pair that was asked for.
+    log_unit : float
+        Logarithm of what densities are multiples of: 0, but where they would leave the range of
+        floats and are sums of kernel profiles instead.
+    """
+
+    modes: list[ModeDiagnosis]
+    theorem_2: ModeRecovery
+    conditions: list[Condition]
+    separation: Separation | None
+    log_unit: float
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it in words, a sentence each; of many modes the highest 20 and a summary."""
+        words = [mode.sentence for mode in self.modes[:_MODES_IN_WORDS]]
+        if rest := self.modes[_MODES_IN_WORDS:]:
+            words.append(
+                f"There are {len(rest)} more modes, of densities from {rest[0].height:.4g} to "
+                f"{rest[-1].height:.4g} and significance up to "
+                f"{max(mode.significance for mode in rest):.3g}."
+            )
+        words.append(self.theorem_2.sentence)
+        if len(self.modes) < self.theorem_2.n_found:
+            words.append(
+                f"Of the {self.theorem_2.n_found} found, {len(self.modes)} stay: the others are "
+                f"merged as insignificant."
+            )
+        words += [condition.sentence for condition in self.conditions]
+        if self.separation is not None:
+            words.append(self.separation.sentence)
+        if self.log_unit:
+            words.append(f"Densities are multiples of exp({self.log_unit:.4g}).")
+        return words
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def diagnose(
+    fitted: QuickShift,
+    *,
+    mode_radius: float | None = None,
+    epsilon: float = 0.0,
+    delta: float = 0.0,
+    pair: tuple[int, int] | None = None,
+    separation_radius: float | None = None,
+) -> Diagnosis:
+    """Say what the paper's definitions say of a fit.
+
+    Densities are compared after the rounding that decides who is higher, and are those of
+    ``density_`` to that rounding.
+
+    Parameters
+    ----------
+    fitted : QuickShift or QuickShiftTree
+        After `fit`.
+    mode_radius : float, optional
+        r_M, the radius around a mode that does not count against it; the bandwidth if not given.
+    epsilon, delta : float, default=0.0
+        ε and δ of Theorem 2, δ in units of the density.
+    pair : tuple of two int, optional
+        Rows to say of whether they are separated.
+    separation_radius : float, optional
+        r_s; 2.1 times ``tau_`` if not given, as the paper needs tau < r_s / 2, and the bandwidth
+        where ``tau_`` is 0. Where it or a pair is given, tau is compared with it.
+
+    Returns
+    -------
+    Diagnosis
+        Its text says it all in sentences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quickshift import QuickShift
+    >>> X = np.array([[0.0], [0.2], [0.3], [5.0], [5.1]])
+    >>> found = diagnose(QuickShift(bandwidth=0.5, tau=2.0).fit(X), pair=(0, 4))
+    >>> found.modes[1].row, round(found.modes[1].parent_distance, 6)
+    (4, 4.8)
+    >>> found.theorem_2.bound, found.theorem_2.recovered
+    (2, array([1, 4]))
+    >>> print(found)
+    The mode at row 1 has density 0.4633, prominence 0.4633 and significance inf; no sample is...
+    """
+    check_is_fitted(fitted)
+    estimate, samples, h = fitted._estimate, fitted._graph.samples, fitted.bandwidth_
+    r_m = h if mode_radius is None else check_length(mode_radius, "mode_radius")
+    r_s = 2.1 * fitted.tau_ or h
+    if separation_radius is not None:
+        r_s = check_length(separation_radius, "separation_radius")
+    tree = in_densities(fitted._linked(), estimate)
+    density = rounded(fitted._graph.density, fitted._graph.significant_bits)
+    graph = replace(fitted._graph, density=density if tree.log_unit else estimate.density(density))
+    return Diagnosis(
+        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
+        theorem_2=mode_recovery(
+            graph, fitted.tau_, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
+        ),
+        conditions=conditions(
+            samples.total_weight,
+            samples.n_features,
+            h=h,
+            tau=fitted.tau_,
+            spread=spread(*samples.tree.locations(), samples.period),
+            kernel=estimate.kernel.name,
+            r_s=None if pair is None and separation_radius is None else r_s,
+        ),
+        separation=None if pair is None else _separation(fitted, graph.density, pair, r_s),
+        log_unit=tree.log_unit,
+    )
+
+
+def _separation(
+    fitted: QuickShift, density: NDArray[np.float64], pair: tuple[int, int], r_s: float
+) -> Separation:
+    if np.shape(pair) != (2,):
+        raise ValueError(f"pair is {pair!r}, expected two rows, as in pair=(0, 1).")
+    samples = fitted._graph.samples
+    return separation(samples, density, *pair, r_s=r_s, tau=fitted.tau_, n_jobs=fitted.n_jobs)

@@ -1,0 +1,76 @@
+"""The estimator with the cluster tree: the labels of QuickShift, the tree of `link`."""
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift, QuickShiftTree, stages
+from quickshift.datasets import blobs
+
+SETTINGS = [
+    {},
+    {"tau": 1.0, "bandwidth": 1.0},
+    {"n_clusters": 4},
+    {"n_clusters": 250},
+    {"kernel": "epanechnikov", "bandwidth": 1.5, "tau": 2.0},
+    {"metric": "periodic", "period": [50.0, np.inf], "bandwidth": 1.0},
+    {"ties": "strict", "tau": 1.0},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_are_those_of_quick_shift(settings, weighted):
+    X, _ = blobs(500, 2, seed=3)
+    weights = np.random.default_rng(0).integers(0, 3, size=500) if weighted else None
+    plain = QuickShift(**settings).fit(X, sample_weight=weights)
+    model = QuickShiftTree(**settings).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.mode_indices_, plain.mode_indices_)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_tree_is_the_link_of_the_densities(settings):
+    X, _ = blobs(500, 2, seed=3)
+    model = QuickShiftTree(**settings).fit(X)
+    graph = model._graph
+    expected = stages.link(graph.samples, model.density_, model._forest, model.tau_)
+    np.testing.assert_array_equal(model.tree_.density, model.density_)
+    np.testing.assert_array_equal(model.tree_.merges, expected.merges)
+    np.testing.assert_array_equal(model.tree_.leaf_indices, expected.leaf_indices)
+    np.testing.assert_array_equal(model.tree_.towards, expected.towards)
+    rows = np.random.default_rng(1).integers(0, 500, size=(2, 200))
+    np.testing.assert_array_equal(model.tree_.merge_level(*rows), expected.merge_level(*rows))
+    for level in np.quantile(model.density_, [0.0, 0.3, 0.7, 0.95]):
+        np.testing.assert_array_equal(
+            model.tree_.components_at(level), expected.components_at(level)
+        )
+
+
+def test_labels_of_the_tree_are_the_cut():
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    model = QuickShiftTree().fit(X)
+    np.testing.assert_array_equal(model.tree_.labels(), model.labels_at(model.tau_))
+    assert model.n_clusters_ < model.tree_.leaf_indices.size
+
+
+def test_densities_beyond_the_range_of_floats_have_a_unit():
+    X = np.random.default_rng(0).normal(size=(60, 800)) * 1e-3
+    model = QuickShiftTree(bandwidth=1e-3, tau=0.1).fit(X)
+    assert not np.isfinite(model.density_).all()
+    tree = model.tree_
+    assert np.isfinite(tree.density).all()
+    np.testing.assert_allclose(np.log(tree.density) + tree.log_unit, model.log_density_)
+    assert tree.components_at(0.0).max() == tree.leaf_indices.size - 1 - len(tree.merges)
+
+
+def test_tree_survives_a_file(tmp_path):
+    X, _ = blobs(300, 2, seed=0)
+    tree = QuickShiftTree().fit(X).tree_
+    tree.save(tmp_path / "tree.npz")
+    loaded = type(tree).load(tmp_path / "tree.npz")
+    np.testing.assert_array_equal(loaded.significance, tree.significance)
+    assert loaded.log_unit == tree.log_unit
+    np.testing.assert_array_equal(
+        loaded.prune(significance=2.0).labels(), tree.prune(significance=2.0).labels()
+    )

@@ -1,0 +1,184 @@
+"""Which modes are real: significance, the rules that use it, and the null that calibrates it."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift, QuickShiftTree, kernels, stages
+from quickshift.datasets import blobs
+
+
+def assessed(X, bandwidth, tau, kernel="gaussian", **settings):
+    samples = stages.prepare(X, **settings)
+    estimate = stages.fit_estimate(samples, bandwidth, kernel=kernel)
+    density = estimate.density(estimate.sums())
+    graph = stages.climb(samples, density)
+    tree = stages.link(samples, density, stages.cut(graph, tau), tau)
+    return stages.assess(tree, estimate, graph), estimate, graph
+
+
+def by_definition(tree, estimate, graph):
+    """Significance of each leaf, written down slowly and in densities."""
+    d = estimate.samples.n_features
+    W, h = estimate.samples.total_weight, estimate.bandwidth
+    roughness = math.exp(estimate.kernel.log_roughness(d))
+    lone = math.exp(estimate.kernel.log_normaliser(d)) / (W * h**d)
+    deaths = {int(absorbed): level for _, absorbed, level in tree.merges}
+    expected = []
+    for leaf, row in enumerate(tree.leaf_indices):
+        parent = graph.parent[row]
+        if leaf in deaths:
+            saddle = deaths[leaf]
+        elif parent == row:
+            expected.append(np.inf)
+            continue
+        else:
+            a, b = estimate.samples.tree.coordinates(np.array([row, parent]))
+            way = b - a
+            if estimate.samples.period is not None:
+                way[0] -= np.rint(way[0])  # the period of the first feature is 1
+            on_the_way = np.array([a + t * way for t in np.arange(1, 8) / 8])
+            saddle = max(estimate.density_at(on_the_way).min(), lone)
+        birth = tree.density[row]
+        saddle = min(saddle, birth)
+        variance = sum(roughness / (W * h**d * f) for f in (birth, saddle))
+        expected.append(math.log(birth / saddle) / math.sqrt(variance))
+    return np.array(expected)
+
+
+@pytest.mark.parametrize("kernel", kernels.KERNELS)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_significance_is_its_definition(kernel, d):
+    X = np.random.default_rng(d).normal(size=(150, d))
+    X[:5] += 30.0 * np.arange(1, 6)[:, None]  # lone ones
+    tree, estimate, graph = assessed(X, 1.0, 0.4, kernel)
+    assert tree.leaf_indices.size > 5
+    expected = by_definition(tree, estimate, graph)
+    np.testing.assert_allclose(tree.significance, expected, rtol=1e-7, atol=1e-7)
+    assert np.isinf(tree.significance[0])
+
+
+def test_significance_with_weights_and_periods():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(120, 2)) * [1.0, 5.0]
+    period = [1.0, np.inf]
+    weights = rng.integers(0, 4, size=120).astype(float)
+    tree, estimate, graph = assessed(X, 0.1, 0.05, sample_weight=weights, period=period)
+    np.testing.assert_allclose(
+        tree.significance, by_definition(tree, estimate, graph), rtol=1e-7, atol=1e-7
+    )
+
+
+def test_integer_weights_are_repetition():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    weights = np.random.default_rng(1).integers(1, 4, size=60)
+    once = QuickShift().fit(X, sample_weight=weights)
+    repeated = QuickShift().fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_allclose(once.significance_, repeated.significance_, rtol=1e-7)
+    np.testing.assert_array_equal(np.repeat(once.labels_, weights), repeated.labels_)
+
+
+def test_outliers_are_not_significant():
+    X = np.concatenate([np.random.default_rng(0).normal(size=(300, 2)), [[50.0, 50.0]]])
+    tree, *_ = assessed(X, 0.3, 0.5)
+    assert abs(tree.significance[tree.leaf_labels[-1]]) < 1e-9
+
+
+def test_pruning_by_significance_is_monotone_and_nested():
+    X, _ = blobs(600, 2, seed=2)
+    tree, *_ = assessed(X, 1.0, 0.7)
+    levels = [0.0, *np.sort(tree.significance[1:]), 1e9]
+    labels = [tree.prune(significance=level).labels() for level in levels]
+    assert labels[0].max() + 1 == tree.leaf_indices.size
+    assert labels[-1].max() == 0
+    for fine, coarse in pairwise(labels):
+        assert coarse.max() <= fine.max()
+        assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == fine.max() + 1
+    for level in levels:
+        pruned = tree.prune(significance=level)
+        assert (pruned.significance >= level).all()
+        kept = tree.significance >= level
+        np.testing.assert_array_equal(pruned.leaf_indices, tree.leaf_indices[kept])
+        np.testing.assert_array_equal(pruned.persistence(), tree.persistence()[kept])
+
+
+def test_most_significant_leaves_stay():
+    X, _ = blobs(600, 2, seed=2)
+    tree, *_ = assessed(X, 1.0, 0.7)
+    order = np.argsort(-tree.significance, kind="stable")
+    for count in range(1, tree.leaf_indices.size + 1):
+        kept = stages.keep_most_significant(tree, count)
+        expected = tree.leaf_indices[np.sort(order[:count])]
+        np.testing.assert_array_equal(kept.leaf_indices, expected)
+
+
+@pytest.mark.parametrize(
+    ("significance", "least", "kept"),
+    [
+        ([np.inf], 1.0, 1),
+        ([np.inf, 0.9, 0.8], 1.0, 1),
+        ([np.inf, 9.0, 8.0, 1.1, 1.0], 1.0, 3),
+        ([np.inf, 1.1, 1.0, 8.0, 9.0], 1.0, 3),
+        ([np.inf, 9.0, 8.0, 7.0], 1.0, 4),
+        ([np.inf, 9.0, 2.0, 0.1], 1.0, 3),  # 2 over a quarter of 1 is the larger ratio
+        ([np.inf, 9.0, 9.0, 1.2], 1.0, 3),
+    ],
+)
+def test_leaves_before_the_largest_ratio_stay(significance, least, kept):
+    n = len(significance)
+    X, density = 10.0 * np.arange(n)[:, None], np.arange(n, 0, -1.0)
+    forest = stages.cut(stages.climb(X, density), 1.0)
+    tree = stages.link(X, density, forest, 1.0)
+    tree = type(tree)(**{**vars(tree), "significance": np.array(significance)})
+    assert stages.keep_significant(tree, least).leaf_indices.size == kept
+
+
+def test_pruning_by_significance_needs_an_estimate():
+    X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
+    tree = stages.link(X, density, stages.cut(stages.climb(X, density), 1.5), 1.5)
+    with pytest.raises(ValueError, match="not known, expected one from `assess` or QuickShiftTree"):
+        tree.prune(significance=1.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_one_gaussian_is_one_cluster(d):
+    clusters = [
+        QuickShift().fit(np.random.default_rng([d, seed]).normal(size=(1000, d))).n_clusters_
+        for seed in range(20)
+    ]
+    assert clusters.count(1) >= 18
+
+
+@pytest.mark.parametrize("outlier", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_two_gaussians_are_two_clusters(d, outlier):
+    found = []
+    for seed in range(10):
+        X = np.random.default_rng([d, seed]).normal(size=(1001, d))
+        X[:500, 0] += 6.0
+        X[1000] = 1000.0 if outlier else 0.0
+        found.append(QuickShift().fit(X).n_clusters_)
+    assert found.count(2) >= 9
+
+
+def test_chance_gives_what_the_table_says_between_its_entries():
+    table = stages.chance_significance
+    assert table(1000, 2) < table(2000, 2) < table(3000, 2)
+    assert table(1000, 2) > table(1000, 3) > table(1000, 4)
+    assert table(1, 1) == table(30, 1)
+    assert table(1e12, 1) == table(1e5, 1)
+    assert table(1000, 10_000) == table(1000, 64)
+
+
+def test_attribute_is_that_of_the_modes():
+    X, _ = blobs(500, 2, seed=1)
+    for settings in ({}, {"tau": 1.0}, {"n_clusters": 3}, {"n_clusters": 200}, {"tau": 0.0}):
+        model = QuickShift(**settings).fit(X)
+        assert model.significance_.shape == (model.n_clusters_,)
+        assert np.isinf(model.significance_[0])
+        assert (model.significance_ >= 0).all()
+        tree = QuickShiftTree(**settings).fit(X).tree_
+        leaves = tree.leaf_labels[model.mode_indices_]
+        np.testing.assert_array_equal(model.significance_, tree.significance[leaves])
