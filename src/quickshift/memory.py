@@ -111,7 +111,9 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     return _WORD * n_samples * (n_features + 6)
 
 
-def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> int:
+def fit_bytes(
+    n_samples: int, n_features: int, kernel: str, *, rules: bool, links: bool = False
+) -> int:
     """Bytes that a fit needs at its peak, beyond the samples as they are given.
 
     Parameters
@@ -122,6 +124,8 @@ def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> i
         Name of the kernel.
     rules : bool
         Whether the bandwidth or tau is left to a rule.
+    links : bool
+        Whether a cluster tree is linked.
 
     Returns
     -------
@@ -143,6 +147,8 @@ def fit_bytes(n_samples: int, n_features: int, kernel: str, *, rules: bool) -> i
     ]
     if rules:
         after_tree.append(sums + parents + rule_bytes(n_samples, n_features))
+    if links:
+        after_tree.append(sums + parents + sums + link_bytes(n_samples))
     tables = _WORD * n_samples // 2  # freed, but kept by the threads' allocators
     tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))

@@ -336,14 +336,18 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _count_rules(self) -> int:
         return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
 
+    def _links(self) -> bool:
+        """Whether the fit needs the cluster tree."""
+        return isinstance(self.tau, str)
+
     def _count_stages(self) -> int:
-        links = isinstance(self.tau, str)
-        return 4 + self._count_rules() + links  # prepare, estimate_density, climb, cut, link
+        return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
 
     def _require_memory(self, shape: tuple[int, ...]) -> None:
         """Refuse at once what would fail after a long time."""
         kernel = get_kernel(self.kernel).name
-        needed = fit_bytes(shape[0], shape[1], kernel, rules=self._count_rules() > 0)
+        rules = self._count_rules() > 0
+        needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=self._links())
         require_memory(needed, "fit", shape)
 
     def _fit_density(self, samples: stages.Samples, progress: FitReport | None) -> stages.Estimate:

@@ -45,8 +45,8 @@ class QuickShiftTree(QuickShift):
     array([0, 0, 0, 1, 1])
     """
 
-    def _count_stages(self) -> int:
-        return super()._count_stages() + (not isinstance(self.tau, str))
+    def _links(self) -> bool:
+        return True
 
     def _cut(self, progress: FitReport | None) -> stages.Forest:
         clusters = super()._cut(progress)
