@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, KMeans, MeanShift
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 from labelled_sets import SEEDS, SETS
 from quickshift import QuickShift
@@ -47,7 +48,8 @@ def judge(name: str, seed: int) -> list[float]:
     X, y = SETS[name](seed)
     known = y >= 0
     k = len(np.unique(y[known]))
-    found = [make(len(X), k).fit_predict(X) for make in METHODS.values()]
+    with threadpool_limits(1):  # every process has a core
+        found = [make(len(X), k).fit_predict(X) for make in METHODS.values()]
     return [adjusted_rand_score(y[known], labels[known]) for labels in found]
 
 

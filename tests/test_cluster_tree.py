@@ -373,3 +373,9 @@ def test_leaf_across_the_saddle_that_is_lower_leads_on_to_a_higher_one():
     tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
     np.testing.assert_array_equal(tree.leaf_indices, [0, 4, 6, 2])
     np.testing.assert_array_equal(tree.towards, [-1, 0, 1, 1])
+
+
+def test_infinite_ratio_leaves_what_never_meets_another():
+    X, density = [[0.0], [1.0], [2.0], [9.0]], [3.0, 1.0, 2.0, 1.0]
+    tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
+    np.testing.assert_array_equal(tree.prune(prominence_ratio=np.inf).labels(), [0, 0, 0, 1])

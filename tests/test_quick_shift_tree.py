@@ -74,3 +74,22 @@ def test_tree_survives_a_file(tmp_path):
     np.testing.assert_array_equal(
         loaded.prune(significance=2.0).labels(), tree.prune(significance=2.0).labels()
     )
+
+
+def test_graph_of_merged_modes_has_no_edge_longer_than_tau():
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    model = QuickShift().fit(X)
+    graph = model.to_networkx()
+    lengths = [length for *_, length in graph.edges(data="distance")]
+    assert max(lengths) <= model.tau_
+    assert len(lengths) == 500 - (model.labels_at(model.tau_).max() + 1)
+
+
+@pytest.mark.parametrize("estimator", [QuickShift, QuickShiftTree])
+def test_editing_the_labels_leaves_the_fit_alone(estimator):
+    X, _ = blobs(300, 2, seed=0)
+    model = estimator(1.0, 1.0).fit(X)
+    expected = estimator(1.0, 1.0).fit(X).significance_
+    model.labels_[:] = -1
+    np.testing.assert_array_equal(model.significance_, expected)
+    assert model.predict(X).max() == -1  # it predicts the labels that it has

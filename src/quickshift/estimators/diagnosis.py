@@ -64,7 +64,7 @@ class Diagnosis:
         if len(self.modes) < self.theorem_2.n_found:
             words.append(
                 f"Of the {self.theorem_2.n_found} found, {len(self.modes)} stay: the others are "
-                f"merged as insignificant."
+                f"less significant and merged."
             )
         words += [condition.sentence for condition in self.conditions]
         if self.separation is not None:

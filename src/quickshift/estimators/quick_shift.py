@@ -89,7 +89,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Found when it is first asked for, unless the fit needed it.
     tau_ : float
         The tau used. With "auto" or `n_clusters` there may be more clusters in
-        ``labels_at(tau_)``, before modes were merged.
+        ``labels_at(tau_)``, before modes were merged. With more clusters than modes it is the
+        longest move kept; where moves of that very length were removed too, ``labels_at(tau_)`` has
+        fewer.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -312,7 +314,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         graph.add_nodes_from(
             (i, {"density": density[i], "label": labels[i]}) for i in present.tolist()
         )
-        kept = present[~np.isin(present, self.mode_indices_)]
+        kept = present[~np.isin(present, self._forest.roots)]
         parent, distance = self.parent_[kept].tolist(), self.parent_distance_[kept].tolist()
         graph.add_weighted_edges_from(
             zip(kept.tolist(), parent, distance, strict=True), weight="distance"
@@ -408,7 +410,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.tau_ = forest.tau
         self.parent_ = self._graph.parent
         self.parent_distance_ = self._graph.distance
-        self.mode_indices_ = forest.roots
+        self.mode_indices_ = forest.roots.copy()
         self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
         self.n_clusters_ = forest.roots.size
         self.density_ = self._estimate.density(sums)
@@ -423,9 +425,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.labels_ = self._complete(forest.labels, forest.tau)
 
     def _complete(self, labels: NDArray[np.int64], tau: float) -> NDArray[np.int64]:
-        """Labels, with the samples of weight zero labelled as new points."""
+        """Labels to give away, with the samples of weight zero labelled as new points."""
+        labels = labels.copy()
         if self._absent.size:
-            labels = labels.copy()
             labels[self._absent] = self._labels_of(self._absent_points, labels, tau)
         return labels
 

@@ -22,7 +22,7 @@ class QuickShiftTree(QuickShift):
     ----------
     tree_ : ClusterTree
         Components of every level set, linked within `tau_`. Its leaves are the clusters before
-        insignificant modes are merged, so ``tree_.labels()`` is ``labels_at(tau_)``.
+        insignificant modes are merged. Samples of weight zero are outside it.
 
     See Also
     --------

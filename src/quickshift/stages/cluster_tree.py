@@ -208,7 +208,8 @@ class ClusterTree:
         prominence_ratio : float, optional
             Least ratio of the two. Leaves that meet no other have an infinite one.
         min_size : float, optional
-            Least weight of the samples on both sides of a merge, and of a leaf that meets no other.
+            Least weight of the samples on both sides of a merge, and of a leaf that meets no other
+            (but for the highest, which has none to go to).
 
         Returns
         -------
@@ -230,7 +231,8 @@ class ClusterTree:
         if prominence is not None:
             gone |= birth - death < check_least(prominence, "prominence")
         if prominence_ratio is not None:
-            gone |= birth < check_least(prominence_ratio, "prominence_ratio") * death
+            least = check_least(prominence_ratio, "prominence_ratio")
+            gone[death > 0] |= birth[death > 0] < least * death[death > 0]
         tree = contract(self, gone)
         if min_size is not None:
             tree = contract(tree, small_leaves(tree, check_least(min_size, "min_size")))
@@ -429,8 +431,8 @@ def link(
             resolve_threads(n_jobs),
             report,
         )
-    piece_merges, _ = name_merges(joined, levels, leaf_of_piece.size)
     merges, beside = name_merges(joined, levels, forest.roots.size, leaf_of_piece)
+    piece_merges = name_merges(joined, levels, leaf_of_piece.size)[0] if dips.size else merges
     return ClusterTree(
         leaf_labels=forest.labels,
         leaf_indices=forest.roots,

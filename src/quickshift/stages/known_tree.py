@@ -1,5 +1,6 @@
 """The cluster tree of a density that is known, to compare estimates with."""
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["KnownDensity", "known_tree"]
 Floats = NDArray[np.float64]
 
 _CELLS = {1: 20_000, 2: 600}  # along each side, by the number of features
+_MOST_POINTS = 1 << 24  # of a grid
 _MARGIN = 0.05  # of the grid beyond the points, as a share of their range
 
 
@@ -71,7 +73,8 @@ def known_tree(
             f"too large."
         )
     default = _CELLS[known.n_features]
-    cells = default if n_cells is None else check_count(n_cells, "n_cells", 1 << 20, "a limit")
+    most = _MOST_POINTS if known.n_features == 1 else math.isqrt(_MOST_POINTS)
+    cells = default if n_cells is None else check_count(n_cells, "n_cells", most, "a limit")
     grid, side = _grid_around(points, cells)
     everywhere = np.concatenate([points, grid])
     density = known.density(everywhere)
@@ -90,27 +93,35 @@ def _grid_around(points: Floats, cells: int) -> tuple[Floats, float]:
 
 
 def _over(tree: ClusterTree, n_samples: int) -> ClusterTree:
-    """Restrict a tree to its first rows, and to the leaves that have some of them."""
-    held = np.bincount(tree.leaf_labels[:n_samples], minlength=tree.leaf_indices.size) > 0
-    number = np.empty(held.size, dtype=np.int64)
-    number[np.argsort(~held, kind="stable")] = np.arange(held.size)  # the empty ones come last
-    n_leaves = int(held.sum())
-    joined = number[joined_leaves(tree.merges)]
-    merges, towards = name_merges(joined, tree.merges[:, 2], held.size)
-    merges, towards = merges[merges[:, 1] < n_leaves], towards[:n_leaves]
-    labels = number[tree.leaf_labels[:n_samples]]
+    """Restrict a tree to its first rows, and to the leaves that have some of them.
+
+    Leaves are numbered anew by their highest samples; one that is absorbed above its highest sample
+    is so at that sample.
+    """
     density = tree.density[:n_samples]
     rising = np.argsort(density, kind="stable")
-    highest = np.empty(n_leaves, dtype=np.int64)
-    highest[labels[rising]] = rising
+    highest = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
+    highest[tree.leaf_labels[:n_samples][rising]] = rising
+    held = np.flatnonzero(highest >= 0)
+    held = held[np.argsort(-density[highest[held]], kind="stable")]
+    empty = np.flatnonzero(highest < 0)
+    number = np.empty(highest.size, dtype=np.int64)
+    number[np.concatenate([held, empty])] = np.arange(highest.size)
+    merges, _ = name_merges(number[joined_leaves(tree.merges)], tree.merges[:, 2], highest.size)
+    merges = merges[merges[:, 1] < held.size]
+    births = density[highest[held]]
+    levels = np.minimum(merges[:, 2], births[joined_leaves(merges)[:, 1]])
+    falling = np.argsort(-levels, kind="stable")
+    merges, towards = name_merges(joined_leaves(merges[falling]), levels[falling], held.size)
+    labels = number[tree.leaf_labels[:n_samples]]
     return ClusterTree(
         leaf_labels=labels,
-        leaf_indices=highest,
+        leaf_indices=highest[held],
         density=density,
         merges=merges,
         tau=tree.tau,
-        sizes=np.bincount(labels, minlength=n_leaves).astype(np.float64),
-        towards=np.where(towards == np.arange(n_leaves), -1, towards),
+        sizes=np.bincount(labels, minlength=held.size).astype(np.float64),
+        towards=np.where(towards == np.arange(held.size), -1, towards),
         pieces=labels,
         piece_merges=merges,
     )

@@ -271,14 +271,15 @@ def mode_recovery(
     modes = cut(graph, radius, n_jobs=n_jobs).roots
     n_found = cut(graph, length, n_jobs=n_jobs).roots.size
     space = space_of(graph.samples, graph.density)
-    minus = _minus_modes(space, graph, modes, length - slack, margin)
+    inner = max(length - slack, 0.0)
+    minus = _minus_modes(space, graph, modes, inner, margin)
     plus = _plus_modes(space, graph, modes, (radius, length + slack), margin)
     bound = modes.size - int(minus.sum())
     recovered = modes[plus & ~minus]
     reach = "" if radius <= length else "; as r_M is longer than τ, more may be found"
     sentence = (
         f"Of {modes.size} modes at the scale {radius:.4g}, {minus.sum()} have a sample within "
-        f"{length - slack:.4g} that is higher by more than {margin:.4g}, so at most {bound} can be "
+        f"{inner:.4g} that is higher by more than {margin:.4g}, so at most {bound} can be "
         f"found, and {n_found} are{reach}; {recovered.size} stand above all others within "
         f"{length + slack:.4g} by more than that, and each is found."
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
-from quickshift.stages.tree_merges import joined_leaves
+from quickshift.stages.tree_merges import joined_leaves, lone_leaves
 
 if TYPE_CHECKING:
     import networkx
@@ -41,7 +41,7 @@ def to_linkage(tree: "ClusterTree") -> NDArray[np.float64]:
     survivor, absorbed = joined_leaves(tree.merges).T
     parent[absorbed] = survivor
     distance[absorbed] = highest - tree.merges[:, 2]
-    alone = np.setdiff1d(np.arange(1, n_leaves), absorbed)
+    alone = np.flatnonzero(lone_leaves(tree.merges, n_leaves))[1:]  # the first is the highest
     return _core.linkage(parent, distance, np.concatenate([absorbed, alone]))
 
 

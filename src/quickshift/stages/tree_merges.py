@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from quickshift import _core
 
-__all__ = ["joined_leaves", "name_merges"]
+__all__ = ["joined_leaves", "lone_leaves", "name_merges"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -14,6 +14,13 @@ Indices = NDArray[np.int64]
 def joined_leaves(merges: Floats) -> Indices:
     """Surviving and absorbed leaf of each merge, as indices."""
     return np.ascontiguousarray(merges[:, :2].astype(np.int64))
+
+
+def lone_leaves(merges: Floats, n_leaves: int) -> NDArray[np.bool_]:
+    """Flag the leaves that nothing absorbs."""
+    alone = np.ones(n_leaves, dtype=bool)
+    alone[joined_leaves(merges)[:, 1]] = False
+    return alone
 
 
 def name_merges(

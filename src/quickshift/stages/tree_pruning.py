@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import _core
-from quickshift.stages.tree_merges import joined_leaves, name_merges
+from quickshift.stages.tree_merges import joined_leaves, lone_leaves, name_merges
 
 if TYPE_CHECKING:
     from quickshift.stages.cluster_tree import ClusterTree
@@ -27,14 +27,11 @@ def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:
     """
     size = tree.sizes.tolist()
     small = np.zeros(tree.leaf_indices.size, dtype=bool)
-    joined = joined_leaves(tree.merges)
-    for survivor, absorbed in joined.tolist():
+    for survivor, absorbed in joined_leaves(tree.merges).tolist():
         if min(size[survivor], size[absorbed]) < min_size:
             small[absorbed] = True
             size[survivor] += size[absorbed]
-    alone = np.ones(small.size, dtype=bool)
-    alone[joined[:, 1]] = False
-    return small | (alone & (np.array(size) < min_size))
+    return small | (lone_leaves(tree.merges, small.size) & (np.array(size) < min_size))
 
 
 def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
