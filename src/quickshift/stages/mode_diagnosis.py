@@ -201,7 +201,7 @@ class ModeRecovery:
     Attributes
     ----------
     n_modes : int
-        |M|, modes of the estimate at the scale r_M.
+        Size of M, the modes of the estimate at the scale r_M.
     n_minus : int
         How many are (τ - ε, δ)⁻-modes.
     n_plus : int
@@ -209,7 +209,7 @@ class ModeRecovery:
     n_found : int
         How many roots the cut at τ has.
     bound : int
-        |M| - |M⁻|.
+        Size of M less that of M⁻.
     recovered : ndarray of shape (n_recovered,), int64
         Rows of M⁺ without M⁻, highest first.
     sentence : str
@@ -237,9 +237,10 @@ def mode_recovery(
     """Count what Theorem 2 counts, of the modes M = roots of the cut at r_M.
 
     The theorem speaks of the modes of f and of large samples. For those of f̂ two of its statements
-    hold exactly if r_M ≤ τ, for every ε and δ: the cut at τ has at most |M| - |M⁻| roots, as many
-    at ε = δ = 0 where densities differ; and every mode of M⁺ without M⁻ is itself one of them.
-    Larger ε and δ only loosen this. If r_M > τ the cut may have more roots than M.
+    hold exactly if r_M ≤ τ, for every ε and δ: the cut at τ has at most as many roots as M without
+    M⁻ has modes, just as many at ε = δ = 0 where densities differ; and every mode of M⁺ without M⁻
+    is itself one of them. Larger ε and δ only loosen this. If r_M > τ the cut may have more roots
+    than M.
 
     Parameters
     ----------
