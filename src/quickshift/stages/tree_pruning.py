@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["contract", "small_leaves"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
