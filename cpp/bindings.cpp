@@ -2,12 +2,22 @@
 #include "bindings.hpp"
 
 #include "assign.hpp"
-#include "density.hpp"
 #include "instruction_set.hpp"
 #include "nearest.hpp"
 #include "nearest_higher.hpp"
 
 namespace quickshift {
+
+DensityOptions density_options(int kernel, double bandwidth, double rtol, Way way) {
+  require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
+  require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
+  DensityOptions options;
+  options.kernel = static_cast<Kernel>(kernel);
+  options.bandwidth = bandwidth;
+  options.rtol = rtol;
+  options.way = way;
+  return options;
+}
 
 namespace {
 
@@ -41,17 +51,6 @@ auto first_rows(const Tree& tree) {
     weights.push_back(std::ldexp(tree.weights[slot], tree.weight_exponent));
   }
   return std::make_tuple(array_of(rows), array_of(weights));
-}
-
-DensityOptions density_options(int kernel, double bandwidth, double rtol, Way way) {
-  require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
-  require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
-  DensityOptions options;
-  options.kernel = static_cast<Kernel>(kernel);
-  options.bandwidth = bandwidth;
-  options.rtol = rtol;
-  options.way = way;
-  return options;
 }
 
 #ifdef __clang__
@@ -239,12 +238,17 @@ NB_MODULE(_core, m) {
       .def_ro("rows", &Tree::rows)
       .def_ro("features", &Tree::features)
       .def_ro("exponent", &Tree::exponent)
+      .def_ro("weight_exponent", &Tree::weight_exponent)
       .def_prop_ro("total_weight",
                    [](const Tree& t) { return std::ldexp(t.total_weight, t.weight_exponent); })
       .def("absent_rows", &absent_rows, "Rows of weight zero.")
       .def("locations", &locations,
            "Coordinates and weights of the locations, in an order free of the rows' order.")
       .def("first_rows", &first_rows, "First row and weight of each location, in that order.")
+      .def(
+          "slots_of_rows", [](const Tree& t) { return array_of(t.slot_of_row); },
+          "Where in the tree the location of each row is; -1 for rows of weight zero.")
+      .def_prop_ro("slots", &Tree::slots)
       .def("coordinates", &coordinates, "rows"_a,
            "Coordinates of the given rows, periodic ones wrapped.")
       .def(
@@ -299,6 +303,7 @@ NB_MODULE(_core, m) {
   m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   bind_forest(m);
+  bind_regression(m);
 }
 
 }  // namespace quickshift

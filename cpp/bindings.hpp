@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "density.hpp"
 #include "kdtree.hpp"
 
 namespace nb = nanobind;
@@ -124,5 +125,9 @@ inline double rows_times(const Tree& tree, double work) {
 
 // What follows from parents: cuts and cluster trees.
 void bind_forest(nb::module_& m);
+// Modes of one column given others.
+void bind_regression(nb::module_& m);
+
+DensityOptions density_options(int kernel, double bandwidth, double rtol, Way way = Way::automatic);
 
 }  // namespace quickshift

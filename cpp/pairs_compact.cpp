@@ -86,6 +86,24 @@ void add_epanechnikov(const LeafPair& pair, const KernelScale& scale, double* su
                       double* other_sums) {
   add_terms<Epanechnikov>(pair, scale, sums, other_sums);
 }
+double line_silverman(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Compact<Kernel::silverman>>(line, scale, low, high);
+}
+double line_uniform(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Compact<Kernel::uniform>>(line, scale, low, high);
+}
+double line_triangular(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Compact<Kernel::triangular>>(line, scale, low, high);
+}
+double line_tricube(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Compact<Kernel::tricube>>(line, scale, low, high);
+}
+double line_cosine(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Compact<Kernel::cosine>>(line, scale, low, high);
+}
+double line_epanechnikov(const LineBlock& line, const KernelScale& scale, double low, double high) {
+  return line_sum<Epanechnikov>(line, scale, low, high);
+}
 void to_silverman(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::silverman>>(scale, count, values);
 }

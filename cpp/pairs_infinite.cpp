@@ -16,6 +16,12 @@ void to_triangular(const KernelScale&, int, double*);
 void to_tricube(const KernelScale&, int, double*);
 void to_cosine(const KernelScale&, int, double*);
 void to_epanechnikov(const KernelScale&, int, double*);
+double line_silverman(const LineBlock&, const KernelScale&, double, double);
+double line_uniform(const LineBlock&, const KernelScale&, double, double);
+double line_triangular(const LineBlock&, const KernelScale&, double, double);
+double line_tricube(const LineBlock&, const KernelScale&, double, double);
+double line_cosine(const LineBlock&, const KernelScale&, double, double);
+double line_epanechnikov(const LineBlock&, const KernelScale&, double, double);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 unsigned near_box(const LeafBlock&, const double*, const double*);
@@ -60,6 +66,35 @@ struct RoughExponential {
   }
 };
 
+// By Hermite's polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
+void line_series(const LineBlock& line, const KernelScale& scale, double centre,
+                 double* coefficients) {
+  const RoughGaussian terms{scale};
+  Vec sums[line_terms] = {};
+  for (long long first = 0; first < line.count; first += lanes) {
+    const Vec delta = centre - load(line.places + first);
+    const Vec z = delta / scale.width;
+    Vec before =
+        load(line.weights + first) * terms.of_square(load(line.squares + first) + delta * delta);
+    Vec term = z * before;
+    sums[0] += before;
+    sums[1] += term;
+    for (int k = 2; k < line_terms; ++k) {
+      const Vec next = fused(z, term, before * (1.0 - k));
+      before = term;
+      term = next;
+      sums[k] += term;
+    }
+  }
+  double factor = 1.0;
+  for (int k = 0; k < line_terms; ++k) {
+    double sum = 0.0;
+    for (int i = 0; i < lanes; ++i) sum += sums[k][i];
+    coefficients[k] = factor * sum;
+    factor /= -(k + 1.0);
+  }
+}
+
 }  // namespace
 
 constexpr AddTerms by_kernel[] = {
@@ -75,11 +110,19 @@ constexpr ToTerms to_by_kernel[] = {
 };
 static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
 
+constexpr LineSum lines[] = {
+    line_sum<Gaussian>, line_sum<Exponential>, line_silverman, line_uniform,
+    line_triangular,    line_tricube,          line_cosine,    line_epanechnikov,
+};
+static_assert(sizeof lines / sizeof *lines == kernel_count, "the same order");
+
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
+constexpr LineSum rough_lines[] = {line_sum<RoughGaussian>, line_sum<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel,     to_by_kernel, rough, to_rough,    squares,
-                                squares_above, near_box,     ranks, offer_higher};
+const PairKernels pair_table = {by_kernel,     to_by_kernel, rough,       to_rough,
+                                lines,         rough_lines,  line_series, squares,
+                                squares_above, near_box,     ranks,       offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -1,0 +1,359 @@
+#include "conditional_modes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heights.hpp"
+#include "line_window.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr int points_of_a_valley = 7;
+constexpr Index rungs_at_first = 4;  // between two that are looked at before others
+constexpr Index parts_of_a_split = 2;
+
+struct Vertex {
+  Index rank;
+  Index rung;     // the last one that is not above it
+  double value;   // the response
+  double height;  // the sum, rounded
+  double sum;
+};
+
+bool above(const Vertex& a, const Vertex& b) {
+  return a.height > b.height || (a.height == b.height && a.rank > b.rank);
+}
+
+// How far a concave parabola of the given height in its middle, added to a line that rises by
+// `rise` (not negative), stands out above the line's higher end.
+double bulge(double rise, double height) {
+  const double most = 4.0 * height;  // slope of the parabola at its ends
+  return rise >= most ? 0.0 : (most - rise) * (most - rise) / (4.0 * most);
+}
+
+// The least second derivative of a kernel along any line, times -h²; infinite where it has kinks.
+double curvature(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::epanechnikov:
+      return 2.0;
+    case Kernel::cosine:
+      return 2.4674011002723400;  // (π/2)²
+    case Kernel::tricube:
+      return 5.0455;  // 18 t (1 - t³)(1 - 4t³) at its largest
+    case Kernel::silverman:
+      return 0.70710678118654752;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+// One thread's search for the modes at a query.
+class ModeFinder {
+ public:
+  ModeFinder(const Tree& tree, const Responses& responses, const Ladder& ladder,
+             const LineOptions& options)
+      : responses_(responses),
+        ladder_(ladder),
+        options_(options),
+        width_(bandwidth_in(tree, options.density)),
+        slack_(error_of(options.density)),
+        curvature_(curvature(options.density.kernel)),
+        window_(tree, responses, ladder, options) {}
+
+  // Writes the modes, highest first.
+  void find(const double* point, std::vector<ConditionalMode>& modes) {
+    roots_.clear();
+    window_.gather(point);
+    if (window_.empty()) return;
+    find_roots();
+    std::sort(roots_.begin(), roots_.end(), above);
+    add_valleys(modes);
+  }
+  double marginal() const { return window_.empty() ? 0.0 : window_.marginal(); }
+  double log_scale() const { return window_.log_scale(); }
+
+ private:
+  // How far a sum may be off, and its bound with it.
+  static double error_of(const DensityOptions& options) {
+    return 1.0 + 1e-13 + (is_infinite(options.kernel) ? 4.0 * options.rtol : 0.0);
+  }
+
+  Vertex rung_vertex(Index rung) const {
+    const Index rank = ladder_.ranks[rung];
+    return vertex(rank, rung, window_.sum_at(responses_.places[rank], rung));
+  }
+  Vertex inner_vertex(Index rank, Index rung) {
+    return vertex(rank, rung, window_.sum_above(responses_.places[rank], rung));
+  }
+  Vertex vertex(Index rank, Index rung, double sum) const {
+    return {rank, rung, responses_.values[rank], round_to_bits(sum, options_.bits), sum};
+  }
+
+  double bound_between(const Vertex& low, const Vertex& high) const {
+    if (high.rank - low.rank < 2) return 0.0;
+    return round_to_bits(slack_ * most_between(low, high), options_.bits);
+  }
+
+  double most_between(const Vertex& low, const Vertex& high) const {
+    const double from = responses_.places[low.rank];
+    const double to = responses_.places[high.rank];
+    const double least = std::min(low.sum, high.sum);
+    const double most = std::max(low.sum, high.sum);
+    const double square = (to - from) / width_ * ((to - from) / width_);
+    if (options_.density.kernel == Kernel::gaussian) {
+      return most * std::exp(bulge(std::log(most / least), square / 8.0));
+    }
+    if (!std::isinf(curvature_)) {
+      const double parabola =
+          curvature_ * square / 8.0 * window_.weight_within(low.rung, high.rung);
+      return most + bulge(most - least, parabola);
+    }
+    return window_.sum_within(from, to, low.rung, high.rung);
+  }
+
+  // A vertex whose sum is known, and what is known of those up to the next such vertex.
+  struct Known {
+    Vertex vertex;
+    bool beaten = false;  // by another within tau, which may have been forgotten
+    double bound = 0.0;   // of the sums in between, rounded; 0 if there are none
+    bool hidden = false;  // whether all of those are beaten
+    bool split = false;   // whether one of them may matter
+    bool needed = false;  // whether this vertex may decide on another
+  };
+
+  // Intervals between known vertices are split until no vertex inside can be a root, because a
+  // known one within tau of all of them is higher than any, nor be higher than a root within tau.
+  // Then the known vertices that no other beats are the roots.
+  void find_roots() {
+    highest_ = 0.0;
+    begin_on_ladder();
+    while (judge()) refine();
+    std::erase_if(roots_,
+                  [&](const Vertex& root) { return root.sum < options_.least_ratio * highest_; });
+  }
+
+  void begin_on_ladder() {
+    known_.clear();
+    const Index last = window_.last_rung();
+    for (Index rung = window_.first_rung(); rung < last; rung += rungs_at_first) {
+      add(known_, rung_vertex(rung));
+    }
+    add(known_, rung_vertex(last));
+  }
+
+  // Appends a vertex, and bounds those between it and the one before.
+  void add(std::vector<Known>& known, const Vertex& vertex) {
+    highest_ = std::max(highest_, vertex.sum);
+    if (!known.empty()) known.back().bound = bound_between(known.back().vertex, vertex);
+    known.push_back({vertex});
+  }
+
+  // Finds the vertices that no known one beats, and whether intervals are left to split.
+  bool judge() {
+    roots_.clear();
+    const double floor = (1.0 - 0x1p-10) * options_.least_ratio * highest_;
+    bool unsettled = false;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      Known& here = known_[i];
+      here.hidden = here.hidden || here.bound <= floor || hidden(i);
+      if (!here.hidden) {
+        mark_split(i);
+        unsettled = true;
+      }
+      here.beaten = here.beaten || here.vertex.sum <= floor || beaten(i);
+      if (!here.beaten) {
+        roots_.push_back(here.vertex);
+        unsettled |= mark_rivals(i);
+      }
+    }
+    return unsettled;
+  }
+
+  // Whether two known vertices, the lower one first, are within tau.
+  bool near(std::size_t low, std::size_t high) const {
+    return known_[high].vertex.value - known_[low].vertex.value <= options_.tau;
+  }
+  // Whether a vertex between the i-th known one and the next may be above a given one.
+  bool may_exceed(std::size_t i, const Vertex& other) const {
+    const double bound = known_[i].bound;
+    if (bound != other.height) return bound > other.height;
+    return bound > 0.0 && known_[i + 1].vertex.rank - 1 > other.rank;
+  }
+
+  bool beaten(std::size_t i) const {
+    const auto beats = [&](std::size_t j) { return above(known_[j].vertex, known_[i].vertex); };
+    for (std::size_t j = i + 1; j < known_.size() && near(i, j); ++j) {
+      if (beats(j)) return true;
+    }
+    for (std::size_t j = i; j-- > 0 && near(j, i);) {
+      if (beats(j)) return true;
+    }
+    return false;
+  }
+
+  // Whether a known vertex within tau of both ends of an interval beats all vertices in between.
+  bool hidden(std::size_t i) const {
+    for (std::size_t j = i + 1; j < known_.size() && near(i, j); ++j) {
+      if (!may_exceed(i, known_[j].vertex)) return true;
+    }
+    for (std::size_t j = i + 1; j-- > 0 && near(j, i + 1);) {
+      if (!may_exceed(i, known_[j].vertex)) return true;
+    }
+    return false;
+  }
+
+  // Marks what may decide on vertices between two known ones: those within tau, and one more.
+  void mark_needed(std::size_t low, std::size_t high) {
+    for (std::size_t j = low; j != std::size_t(-1); --j) {
+      known_[j].needed = true;
+      if (!near(j, low)) break;
+    }
+    for (std::size_t j = high; j < known_.size(); ++j) {
+      known_[j].needed = true;
+      if (!near(high, j)) break;
+    }
+  }
+
+  void mark_split(std::size_t i) {
+    known_[i].split = true;
+    mark_needed(i, i + 1);
+  }
+
+  // Marks the intervals within tau of a root so far that may hold a higher vertex.
+  bool mark_rivals(std::size_t i) {
+    mark_needed(i, i);
+    bool any = false;
+    const auto consider = [&](std::size_t j) {
+      if (!may_exceed(j, known_[i].vertex)) return;
+      mark_split(j);
+      any = true;
+    };
+    for (std::size_t j = i; j + 1 < known_.size() && near(i, j); ++j) consider(j);
+    for (std::size_t j = i; j > 0 && near(j, i); --j) consider(j - 1);
+    return any;
+  }
+
+  // Looks at a vertex in the middle of each marked interval; forgets what is not needed.
+  void refine() {
+    next_.clear();
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const Known& here = known_[i];
+      if (!here.needed) continue;
+      next_.push_back({here.vertex, here.beaten});
+      if (here.split) {
+        split_before(known_[i + 1].vertex, here.hidden);
+      } else if (i + 1 < known_.size() && known_[i + 1].needed) {
+        next_.back().bound = here.bound;
+        next_.back().hidden = here.hidden;
+      }
+    }
+    known_.swap(next_);
+  }
+
+  // Several at once: a round costs as much as some vertices.
+  void split_before(const Vertex& end, bool hidden) {
+    const Vertex start = next_.back().vertex;
+    const bool by_rung = end.rung - start.rung > 1;
+    const Index from = by_rung ? start.rung : start.rank;
+    const Index length = by_rung ? end.rung - from : end.rank - from;
+    const Index parts = std::min(parts_of_a_split, length);
+    next_.back().hidden = hidden;
+    for (Index part = 1; part < parts; ++part) {
+      const Index at = from + length * part / parts;
+      add(next_, by_rung ? rung_vertex(at) : inner_vertex(at, start.rung));
+      next_.back().beaten = next_.back().hidden = hidden;
+    }
+    next_.back().bound = bound_between(next_.back().vertex, end);
+  }
+
+  void add_valleys(std::vector<ConditionalMode>& modes) const {
+    modes.reserve(roots_.size());
+    for (const Vertex& root : roots_) {
+      modes.push_back({root.rank, window_.sum_at(responses_.places[root.rank], root.rung), 0.0});
+    }
+    std::vector<ConditionalMode*> along;
+    for (ConditionalMode& mode : modes) along.push_back(&mode);
+    std::sort(along.begin(), along.end(), [](auto* a, auto* b) { return a->rank < b->rank; });
+    for (std::size_t i = 1; i < along.size(); ++i) {
+      const double valley = lowest_between(*along[i - 1], *along[i]);
+      for (ConditionalMode* mode : {along[i - 1], along[i]}) {
+        mode->valley = std::max(mode->valley, valley);
+      }
+    }
+  }
+
+  double lowest_between(const ConditionalMode& low, const ConditionalMode& high) const {
+    const double from = responses_.places[low.rank];
+    const double to = responses_.places[high.rank];
+    double lowest = std::min(low.sum, high.sum);
+    for (int i = 1; i <= points_of_a_valley; ++i) {
+      const double share = i / (points_of_a_valley + 1.0);
+      const double place = (1.0 - share) * from + share * to;
+      const auto above = std::upper_bound(ladder_.places.begin(), ladder_.places.end(), place);
+      lowest = std::min(lowest, window_.sum_at(place, above - ladder_.places.begin() - 1));
+    }
+    return lowest;
+  }
+
+  const Responses& responses_;
+  const Ladder& ladder_;
+  const LineOptions& options_;
+  double width_;  // h in the scale of the tree
+  double slack_;
+  double curvature_;
+  LineWindow window_;
+  std::vector<Vertex> roots_;
+  std::vector<Known> known_, next_;  // by rising rank
+  double highest_ = 0.0;             // of the sums known so far
+};
+
+// What was found at the location of a query, in the order of their tree.
+struct AtLocation {
+  std::vector<ConditionalMode> modes;
+  double marginal;
+  double log_scale;
+};
+
+// The same for every row of the queries.
+ConditionalModes by_row(const Tree& queries, const std::vector<AtLocation>& found) {
+  ConditionalModes result;
+  result.offsets.push_back(0);
+  for (Index row = 0; row < queries.rows; ++row) {
+    const AtLocation& here = found[queries.slot_of_row[row]];
+    result.modes.insert(result.modes.end(), here.modes.begin(), here.modes.end());
+    result.offsets.push_back(static_cast<Index>(result.modes.size()));
+    result.marginals.push_back(here.marginal);
+    result.log_scales.push_back(here.log_scale);
+  }
+  return result;
+}
+
+}  // namespace
+
+// Queries go leaf by leaf of a tree of their own, so that one finds in the cache what another used.
+ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,
+                                   const Points& queries, const LineOptions& options,
+                                   const Execution& execution) {
+  const Tree at = build_query_tree(queries, tree, execution);
+  const Ladder ladder(tree, responses, options);
+  std::vector<AtLocation> found(static_cast<std::size_t>(at.slots()));
+  run_tasks(execution, at.leaves(), 1e5 * static_cast<double>(at.locations), [&] {
+    return
+        [&, finder = ModeFinder(tree, responses, ladder, options),
+         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index leaf) mutable {
+          for (int i = 0; i < at.count(leaf) && !execution.stop; ++i) {
+            AtLocation& here = found[leaf * at.stride + i];
+            copy_point(at, leaf, i, point.data());
+            finder.find(point.data(), here.modes);
+            here.marginal = finder.marginal();
+            here.log_scale = finder.log_scale();
+          }
+        };
+  });
+  return by_row(at, found);
+}
+
+}  // namespace quickshift

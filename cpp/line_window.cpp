@@ -1,0 +1,232 @@
+#include "line_window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nearest.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+// Sums below this share of the highest need not be within rtol.
+constexpr double least_accurate = 1e-6;
+constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
+
+LineSum line_sum_for(const Tree& tree, const DensityOptions& options) {
+  const auto kernel = static_cast<int>(options.kernel);
+  const PairKernels& kernels = pair_kernels();
+  return rough_terms_suffice(tree, options) ? kernels.rough_line_sums[kernel]
+                                            : kernels.line_sums[kernel];
+}
+
+// Every mode that is kept has a sum of at least that share of the nearest sample's term.
+double least_sum(const LineOptions& options, double weight) {
+  return 0.5 * std::max(options.least_ratio, least_accurate) * weight;
+}
+
+// How far samples reach along the line, whatever the query. That of the exponential kernel grows
+// with the query's distance.
+double reach_along(const Tree& tree, const LineOptions& options) {
+  const DensityOptions& density = options.density;
+  if (density.kernel == Kernel::exponential) return infinity;
+  const double h = bandwidth_in(tree, density);
+  const double square = density.kernel == Kernel::gaussian
+                            ? reach_sq(tree, density, least_sum(options, tree.least_weight))
+                            : largest_square_within(h * support(density.kernel));
+  return std::sqrt(square) * (1.0 + 0x1p-50);
+}
+
+}  // namespace
+
+std::vector<Index> rungs_of(const double* places, Index vertices, double width) {
+  std::vector<Index> ranks{0};
+  for (Index rank = 0; rank < vertices - 1; ranks.push_back(rank)) {
+    const double* next = std::upper_bound(places + rank, places + vertices, places[rank] + width);
+    rank = std::max<Index>(rank + 1, next - places - 1);
+  }
+  return ranks;
+}
+
+Ladder::Ladder(const Tree& tree, const Responses& responses, const LineOptions& options)
+    : ranks(responses.rungs, responses.rungs + responses.rung_count),
+      first_reaching(ranks.size()),
+      last_reaching(ranks.size()) {
+  for (Index rank : ranks) places.push_back(responses.places[rank]);
+  const double reach = reach_along(tree, options);
+  Index first = 0;
+  Index last = 0;
+  for (Index rung = 0; rung < size(); ++rung) {
+    const Index next = std::min(rung + 1, size() - 1);
+    // Samples of the rung before may be as high as this one.
+    while (places[std::min(first + 1, size() - 1)] < places[rung] - reach) ++first;
+    while (last + 1 < size() && places[last + 1] <= places[next] + reach) ++last;
+    first_reaching[rung] = first;
+    last_reaching[rung] = last;
+  }
+}
+
+LineWindow::LineWindow(const Tree& tree, const Responses& responses, const Ladder& ladder,
+                       const LineOptions& options)
+    : tree_(tree),
+      responses_(responses),
+      ladder_(ladder),
+      options_(options),
+      scale_(options.density.kernel, bandwidth_in(tree, options.density), tree.features + 1),
+      add_line_(line_sum_for(tree, options.density)),
+      expands_(options.density.kernel == Kernel::gaussian &&
+               rough_terms_suffice(tree, options.density)),
+      factor_(options.density.kernel == Kernel::epanechnikov ? 1.0 / scale_.width_sq : 1.0),
+      search_(tree),
+      leaf_squares_(static_cast<std::size_t>(tree.stride)) {}
+
+void LineWindow::gather(const double* point) {
+  log_scale_ = nearest_ = 0.0;
+  far_ = false;
+  series_.clear();
+  double reach_sq = scale_.support_sq;
+  if (is_infinite(options_.density.kernel)) reach_sq = reach_from_nearest(point);
+  collect(point, reach_sq);
+  if (!empty()) lay_out();
+}
+
+// Sums of the gaussian are relative to the nearest sample's term; those of the exponential where it
+// would underflow.
+double LineWindow::reach_from_nearest(const double* point) {
+  const DensityOptions& density = options_.density;
+  KeepNearest keeper;
+  search_.from_root(point, keeper);
+  const double near = decay(density.kernel, keeper.square(), scale_.width);
+  far_ = density.kernel == Kernel::exponential && near > far_decay;
+  if (far_ || density.kernel == Kernel::gaussian) {
+    nearest_ = keeper.square();
+    log_scale_ = -near;
+  }
+  const double least = least_sum(options_, tree_.weights[keeper.slot()]);
+  return std::max(reach_sq(tree_, density, least, near), keeper.square());
+}
+
+void LineWindow::collect(const double* point, double reach_sq) {
+  found_.clear();
+  stack_.assign(1, 1);
+  while (!stack_.empty()) {
+    const Index node = stack_.back();
+    stack_.pop_back();
+    if (least_to_box(point, tree_.low(node), tree_.features, tree_.periods()) > reach_sq) continue;
+    if (!tree_.is_leaf(node)) {
+      stack_.push_back(2 * node + 1);
+      stack_.push_back(2 * node);
+      continue;
+    }
+    const Index leaf = tree_.leaf_of(node);
+    const Index* begin = responses_.begin + leaf * tree_.stride;
+    pair_kernels().squares(point, tree_.leaf_block(leaf), leaf_squares_.data());
+    for (int i = 0; i < tree_.count(leaf); ++i) {
+      if (leaf_squares_[i] > reach_sq) continue;
+      for (Index sample = begin[i]; sample < begin[i + 1]; ++sample) {
+        found_.push_back({sample, leaf_squares_[i]});
+      }
+    }
+  }
+}
+
+// Sorts the samples by rung, in arrays of whole steps; what fills them up has no weight.
+void LineWindow::lay_out() {
+  const Index* rungs = responses_.rung_of_sample;
+  first_ = last_ = rungs[found_[0].sample];
+  for (const Found& found : found_) {
+    first_ = std::min(first_, rungs[found.sample]);
+    last_ = std::max(last_, rungs[found.sample]);
+  }
+  begin_.assign(static_cast<std::size_t>(last_ - first_ + 2), 0);
+  weight_before_.assign(begin_.size(), 0.0);
+  for (const Found& found : found_) ++begin_[rungs[found.sample] - first_ + 1];
+  for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+  const std::size_t padded = (found_.size() + line_step - 1) / line_step * line_step;
+  for (auto* array : {&places_, &squares_, &weights_}) array->resize(padded);
+  std::fill(weights_.end() - line_step, weights_.end(), 0.0);
+  const double shift = far_ ? 0.0 : nearest_;
+  for (const Found& found : found_) {
+    const Index bucket = rungs[found.sample] - first_;
+    const Index at = begin_[bucket]++;
+    places_[at] = responses_.place_of_sample[found.sample];
+    squares_[at] = found.square - shift;
+    weights_[at] = responses_.weights[found.sample];
+    weight_before_[bucket + 1] += weights_[at];
+  }
+  for (std::size_t i = begin_.size() - 1; i > 0; --i) begin_[i] = begin_[i - 1];
+  begin_[0] = 0;
+  for (std::size_t i = 1; i < begin_.size(); ++i) weight_before_[i] += weight_before_[i - 1];
+}
+
+std::pair<Index, Index> LineWindow::reaching(Index low_rung, Index high_rung) const {
+  const Index low = std::max(ladder_.first_reaching[low_rung], first_);
+  const Index high = std::min(ladder_.last_reaching[high_rung], last_) + 1;
+  return low < high ? std::pair{low - first_, high - first_} : std::pair{Index{0}, Index{0}};
+}
+
+double LineWindow::sum_at(double place, Index rung) const {
+  return sum_within(place, place, rung, rung);
+}
+
+double LineWindow::sum_within(double low, double high, Index low_rung, Index high_rung) const {
+  const auto [first, last] = reaching(low_rung, high_rung);
+  return sum_of(begin_[first], begin_[last], low, high);
+}
+
+double LineWindow::sum_of(Index begin, Index end, double low, double high) const {
+  if (far_) return far_sum(begin, end, low, high);
+  return factor_ * add_line_(block(begin, end), scale_, low, high);
+}
+
+LineBlock LineWindow::block(Index begin, Index end) const {
+  const Index from = begin / line_step * line_step;
+  const Index to = (end + line_step - 1) / line_step * line_step;
+  return {places_.data() + from, squares_.data() + from, weights_.data() + from, to - from};
+}
+
+double LineWindow::sum_above(double place, Index rung) {
+  if (!expands_) return sum_at(place, rung);
+  const Series& series = series_above(rung);
+  const double t = (place - series.centre) / scale_.width;
+  double sum = 0.0;
+  for (int k = line_terms - 1; k >= 0; --k) sum = sum * t + series.coefficients[k];
+  return sum;
+}
+
+const LineWindow::Series& LineWindow::series_above(Index rung) {
+  for (const Series& series : series_) {
+    if (series.rung == rung) return series;
+  }
+  const Index next = std::min(rung + 1, ladder_.size() - 1);
+  Series& series = series_.emplace_back();
+  series.rung = rung;
+  series.centre = 0.5 * (ladder_.places[rung] + ladder_.places[next]);
+  const auto [first, last] = reaching(rung, rung);
+  pair_kernels().line_series(block(begin_[first], begin_[last]), scale_, series.centre,
+                             series.coefficients);
+  return series;
+}
+
+double LineWindow::far_sum(Index begin, Index end, double low, double high) const {
+  const double origin = std::sqrt(nearest_);
+  double sum = 0.0;
+  for (Index i = begin; i < end; ++i) {
+    const double gap = std::max({low - places_[i], places_[i] - high, 0.0});
+    sum += weights_[i] * std::exp((origin - std::sqrt(squares_[i] + gap * gap)) / scale_.width);
+  }
+  return sum;
+}
+
+double LineWindow::weight_within(Index low_rung, Index high_rung) const {
+  const auto [first, last] = reaching(low_rung, high_rung);
+  return weight_before_[last] - weight_before_[first];
+}
+
+double LineWindow::marginal() const {
+  return sum_of(0, static_cast<Index>(found_.size()), -infinity, infinity);
+}
+
+}  // namespace quickshift

@@ -1,0 +1,98 @@
+// The samples near a query, laid out along the line of responses, and the sum of their kernels
+// there.
+//
+// The line has a ladder: vertices, the rungs, at most half a bandwidth apart wherever another one
+// lies between two of them. Samples are sorted by the rung at or below them, and for every rung it
+// is known how far samples reach: nothing is searched for along the line.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "conditional_modes.hpp"
+#include "search.hpp"
+
+namespace quickshift {
+
+struct Ladder {
+  std::vector<Index> ranks;    // of the rungs among all vertices
+  std::vector<double> places;  // of the rungs
+  // By rung: the first and the last rung whose samples reach what lies from it to the next.
+  std::vector<Index> first_reaching;
+  std::vector<Index> last_reaching;
+
+  Ladder(const Tree& tree, const Responses& responses, const LineOptions& options);
+  Index size() const { return static_cast<Index>(ranks.size()); }
+};
+
+class LineWindow {
+ public:
+  LineWindow(const Tree& tree, const Responses& responses, const Ladder& ladder,
+             const LineOptions& options);
+
+  // Gathers the samples in reach of a query, whose coordinates are in the scale of the tree.
+  void gather(const double* point);
+
+  bool empty() const { return found_.empty(); }
+  // Only from the first to the last of these rungs there is any density. Not of an empty window.
+  Index first_rung() const { return ladder_.first_reaching[first_]; }
+  Index last_rung() const { return std::min(ladder_.last_reaching[last_] + 1, ladder_.size() - 1); }
+
+  // The sum at a place; `rung` is the one at or below it.
+  double sum_at(double place, Index rung) const;
+  // At each sample's nearest place between two: what no sum there exceeds.
+  double sum_within(double low, double high, Index low_rung, Index high_rung) const;
+  // The same at a point above a rung, where many will be asked for: once a series has been found
+  // they cost little. Not beyond the next rung, unless no vertex lies between the two.
+  double sum_above(double place, Index rung);
+  // Of the samples that reach what lies between two places.
+  double weight_within(Index low_rung, Index high_rung) const;
+  double marginal() const;
+  double log_scale() const { return log_scale_; }
+
+ private:
+  struct Found {
+    Index sample;
+    double square;
+  };
+
+  struct Series {
+    Index rung;
+    double centre;
+    double coefficients[line_terms];
+  };
+
+  const Series& series_above(Index rung);
+  LineBlock block(Index begin, Index end) const;  // widened to whole steps
+  double reach_from_nearest(const double* point);
+  void collect(const double* point, double reach_sq);
+  void lay_out();
+  // The rungs whose samples reach places above one rung up to above another, counted from the
+  // first.
+  std::pair<Index, Index> reaching(Index low_rung, Index high_rung) const;
+  double sum_of(Index begin, Index end, double low, double high) const;
+  double far_sum(Index begin, Index end, double low, double high) const;
+
+  const Tree& tree_;
+  const Responses& responses_;
+  const Ladder& ladder_;
+  const LineOptions& options_;
+  KernelScale scale_;
+  LineSum add_line_;
+  bool expands_;   // whether sums come from series
+  double factor_;  // from what the loops sum to sums of profiles
+  Search search_;
+  std::vector<double> leaf_squares_;
+  std::vector<Index> stack_;
+  std::vector<Found> found_;
+  Index first_ = 0, last_ = 0;  // rungs of the samples
+  std::vector<Index> begin_;    // by rung from the first: where its samples begin
+  std::vector<double> weight_before_;
+  std::vector<double> places_, squares_, weights_;
+  std::vector<Series> series_;
+  double nearest_ = 0.0;  // square to the nearest sample in x, where sums are relative to it
+  double log_scale_ = 0.0;
+  bool far_ = false;
+};
+
+}  // namespace quickshift
