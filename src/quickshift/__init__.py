@@ -11,14 +11,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
     from quickshift.config import show_config
-    from quickshift.estimators import Diagnosis, QuickShift, QuickShiftTree, diagnose
-    from quickshift.stages import ClusterTree, merge_distortion
+    from quickshift.estimators import (
+        Diagnosis,
+        ModalRegressor,
+        QuickShift,
+        QuickShiftTree,
+        diagnose,
+        trace_branches,
+    )
+    from quickshift.stages import (
+        Branch,
+        ClusterTree,
+        ConditionalModes,
+        PredictionSet,
+        merge_distortion,
+    )
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Branch",
     "ClusterTree",
+    "ConditionalModes",
     "Diagnosis",
+    "ModalRegressor",
+    "PredictionSet",
     "QuickShift",
     "QuickShiftTree",
     "bandwidth",
@@ -31,16 +48,22 @@ __all__ = [
     "reference",
     "show_config",
     "stages",
+    "trace_branches",
 ]
 
 _HOMES = {
+    "Branch": "quickshift.stages",
     "ClusterTree": "quickshift.stages",
+    "ConditionalModes": "quickshift.stages",
     "Diagnosis": "quickshift.estimators",
+    "ModalRegressor": "quickshift.estimators",
+    "PredictionSet": "quickshift.stages",
     "QuickShift": "quickshift.estimators",
     "QuickShiftTree": "quickshift.estimators",
     "diagnose": "quickshift.estimators",
     "merge_distortion": "quickshift.stages",
     "show_config": "quickshift.config",
+    "trace_branches": "quickshift.estimators",
 }
 
 

@@ -37,6 +37,8 @@ class Tree:
     @property
     def exponent(self) -> int: ...
     @property
+    def weight_exponent(self) -> int: ...
+    @property
     def total_weight(self) -> float: ...
     def absent_rows(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
         """Rows of weight zero."""
@@ -59,6 +61,13 @@ class Tree:
     ]:
         """First row and weight of each location, in that order."""
 
+    def slots_of_rows(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+        """
+        Where in the tree the location of each row is; -1 for rows of weight zero.
+        """
+
+    @property
+    def slots(self) -> int: ...
     def coordinates(
         self,
         rows: Annotated[
@@ -310,4 +319,58 @@ def linkage(
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
     """
     SciPy linkage of the edges above the given children, which are in rising distance.
+    """
+
+def rungs(
+    places: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    width: float,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
+    """
+    Positions among sorted places, the first and the last among them: where two are further apart than `width`, none lies in between.
+    """
+
+def conditional_modes(
+    tree: Tree,
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    places: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    rungs: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    begin: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    place_of_sample: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    rung_of_sample: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    kernel: int,
+    bandwidth: float,
+    rtol: float,
+    tau: float,
+    least_ratio: float,
+    bits: int,
+    threads: int = 1,
+    report: Callable | None = None,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Per query where its modes begin; per mode the rank of its response, the sum of kernels there and in the valley beside it; per query the sum at x alone and the logarithm of the scale of its sums.
     """

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "RULES",
     "gaussian_equivalent",
+    "joint_rule",
     "neighbour_floor",
     "period_limit",
     "rule_bandwidth",
@@ -35,6 +36,9 @@ _FACTORS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 )
 
 RULES = (*_FACTORS, "cv")
+
+# Factor of the spread in the joint rule; see docs/modal.md for what it was chosen from.
+_JOINT = 0.8
 
 # IQR of a Gaussian in standard deviations.
 _GAUSSIAN_IQR = 1.349
@@ -239,6 +243,41 @@ def rule_bandwidth(
     return (
         spread * _FACTORS[rule](total_weight, n_features) / math.sqrt(kernel.variance(n_features))
     )
+
+
+def joint_rule(
+    *, spread: float, total_weight: float, n_dimensions: int, kernel: KernelFacts
+) -> float:
+    """Bandwidth of features or responses for the density of both, by a rule of thumb.
+
+    Parameters
+    ----------
+    spread : float
+        σ̄ of the columns, as from `spread`.
+    total_weight : float
+        W, the sum of the weights.
+    n_dimensions : int
+        Number of features and responses together.
+    kernel : Kernel
+        The kernel, over all of them.
+
+    Returns
+    -------
+    float
+        c·σ̄·W^(-1/(n_dimensions + 4)), for another kernel that of the Gaussian's variance along each
+        axis; 1.0 if the spread is zero.
+
+    Examples
+    --------
+    >>> from quickshift.kernels import get_kernel
+    >>> facts = dict(total_weight=64.0, n_dimensions=2, kernel=get_kernel("gaussian"))
+    >>> round(joint_rule(spread=1.0, **facts), 12), joint_rule(spread=0.0, **facts)
+    (0.4, 1.0)
+    """
+    if spread == 0:
+        return 1.0
+    rate: float = total_weight ** (-1 / (n_dimensions + 4))
+    return _JOINT * spread * rate / math.sqrt(kernel.variance(n_dimensions))
 
 
 def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:

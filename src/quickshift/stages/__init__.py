@@ -11,10 +11,14 @@ Everything that users see is built from them. This layer is cranky: it raises on
 not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 """
 
+from quickshift.stages.branches import Branch, trace
 from quickshift.stages.cluster_tree import ClusterTree, link
+from quickshift.stages.conditional_modes import ConditionalModes, conditional_modes
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
 from quickshift.stages.diagnosis_steps import Steps
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
+from quickshift.stages.joint import Joint, prepare_joint
+from quickshift.stages.joint_rules import Drawn, choose_joint_bandwidth, choose_joint_tau
 from quickshift.stages.known_tree import known_tree
 from quickshift.stages.mode_diagnosis import (
     ModeDiagnosis,
@@ -25,6 +29,7 @@ from quickshift.stages.mode_diagnosis import (
 )
 from quickshift.stages.paper_conditions import Condition, conditions
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
+from quickshift.stages.prediction_set import PredictionSet, conformal_radius, misses, set_around
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
 from quickshift.stages.separated import Separation, separation
@@ -37,13 +42,18 @@ from quickshift.stages.significance import (
 from quickshift.stages.tree_distance import merge_distortion
 
 __all__ = [
+    "Branch",
     "ClusterTree",
     "Condition",
+    "ConditionalModes",
+    "Drawn",
     "Estimate",
     "Forest",
+    "Joint",
     "ModeDiagnosis",
     "ModeRecovery",
     "ParentGraph",
+    "PredictionSet",
     "Samples",
     "Separation",
     "Steps",
@@ -51,9 +61,13 @@ __all__ = [
     "assign",
     "chance_significance",
     "choose_bandwidth",
+    "choose_joint_bandwidth",
+    "choose_joint_tau",
     "choose_tau",
     "climb",
+    "conditional_modes",
     "conditions",
+    "conformal_radius",
     "cut",
     "cut_into",
     "diagnose_modes",
@@ -65,8 +79,12 @@ __all__ = [
     "link",
     "linkage",
     "merge_distortion",
+    "misses",
     "mode_recovery",
     "mode_steps",
     "prepare",
+    "prepare_joint",
     "separation",
+    "set_around",
+    "trace",
 ]

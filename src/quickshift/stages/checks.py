@@ -22,6 +22,7 @@ __all__ = [
     "check_period",
     "check_points",
     "check_real",
+    "check_responses",
     "check_rows",
     "check_tau",
     "check_weights",
@@ -89,6 +90,28 @@ def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
             f"{bad[0]}; expected finite numbers. Drop those rows or impute them."
         )
     return np.ascontiguousarray(array)
+
+
+def check_responses(y: ArrayLike, n_samples: int) -> Floats:
+    """Return responses as a float64 array of shape (n_samples,) or (n_samples, n_outputs)."""
+    array = np.ascontiguousarray(
+        _numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64
+    )
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2) or len(array) != n_samples or array.size == 0:
+        raise ValueError(
+            f"y has shape {np.shape(y)}, expected ({n_samples},) or ({n_samples}, n_outputs): one "
+            f"response a row of X."
+        )
+    finite = np.isfinite(array.reshape(n_samples, -1)).all(axis=1)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
+        raise ValueError(
+            f"y has NaN or infinity in {bad.size} of {n_samples} rows, the first at row {bad[0]}; "
+            f"expected finite numbers. Drop those rows."
+        )
+    return array
 
 
 def check_n_features(points: NDArray[Any], n_features: int, name: str) -> None:
