@@ -257,6 +257,10 @@ class ModeFinder {
   void split_before(const Vertex& end, bool hidden) {
     const Vertex start = next_.back().vertex;
     const bool by_rung = end.rung - start.rung > 1;
+    if (!by_rung && start.rank == ladder_.ranks[start.rung] &&
+        end.rank == ladder_.ranks[end.rung] && split_at_top(start, end, hidden)) {
+      return;
+    }
     const Index from = by_rung ? start.rung : start.rank;
     const Index length = by_rung ? end.rung - from : end.rank - from;
     const Index parts = std::min(parts_of_a_split, length);
@@ -267,6 +271,52 @@ class ModeFinder {
       next_.back().beaten = next_.back().hidden = hidden;
     }
     next_.back().bound = bound_between(next_.back().vertex, end);
+  }
+
+  // From a rung to the next, where the sum is known to be concave: its highest vertex is beside its
+  // top, and the sums fall to both sides of it.
+  bool split_at_top(const Vertex& start, const Vertex& end, bool hidden) {
+    const LineSeries* series = window_.series_above(start.rung);
+    if (!series || !series->is_concave()) return false;
+    const double* places = responses_.places;
+    const double* after =
+        std::upper_bound(places + start.rank + 1, places + end.rank, series->top());
+    Vertex best = inner_vertex(std::min<Index>(after - places, end.rank - 1), start.rung);
+    if (best.rank > start.rank + 1) {
+      const Vertex before = inner_vertex(best.rank - 1, start.rung);
+      if (above(before, best)) best = before;
+    }
+    best = last_as_high(best, end.rank);
+    next_.back().bound = best.height;
+    next_.back().hidden = hidden;
+    add_inner(best, hidden);
+    if (best.rank + 1 < end.rank) {
+      const Vertex lower = inner_vertex(best.rank + 1, start.rung);
+      add_inner(lower, hidden);
+      if (lower.rank + 1 < end.rank) next_.back().bound = lower.height;
+    }
+    return true;
+  }
+
+  void add_inner(const Vertex& vertex, bool hidden) {
+    highest_ = std::max(highest_, vertex.sum);
+    next_.push_back({vertex, hidden});
+    next_.back().hidden = hidden;
+  }
+
+  // Of the vertices from one on up to an end, among which heights fall, the last that is as high.
+  Vertex last_as_high(Vertex best, Index end) {
+    for (Index step = 1; best.rank + 1 < end;) {
+      const Vertex next = inner_vertex(std::min(best.rank + step, end - 1), best.rung);
+      if (next.height >= best.height) {
+        best = next;
+        step *= 2;
+      } else {
+        end = next.rank;
+        step = std::max<Index>((end - best.rank) / 2, 1);
+      }
+    }
+    return best;
   }
 
   void add_valleys(std::vector<ConditionalMode>& modes) const {

@@ -92,17 +92,17 @@ void LineWindow::gather(const double* point) {
   if (!empty()) lay_out();
 }
 
-// Sums of the gaussian are relative to the nearest sample's term; those of the exponential where it
-// would underflow.
+// Sums are relative to the nearest sample's term, so that they do not underflow.
 double LineWindow::reach_from_nearest(const double* point) {
   const DensityOptions& density = options_.density;
   KeepNearest keeper;
   search_.from_root(point, keeper);
   const double near = decay(density.kernel, keeper.square(), scale_.width);
-  far_ = density.kernel == Kernel::exponential && near > far_decay;
-  if (far_ || density.kernel == Kernel::gaussian) {
-    nearest_ = keeper.square();
-    log_scale_ = -near;
+  nearest_ = keeper.square();
+  log_scale_ = -near;
+  if (density.kernel == Kernel::exponential) {
+    far_ = near > far_decay;
+    factor_ = std::exp(std::min(near, far_decay));
   }
   const double least = least_sum(options_, tree_.weights[keeper.slot()]);
   return std::max(reach_sq(tree_, density, least, near), keeper.square());
@@ -147,7 +147,7 @@ void LineWindow::lay_out() {
   const std::size_t padded = (found_.size() + line_step - 1) / line_step * line_step;
   for (auto* array : {&places_, &squares_, &weights_}) array->resize(padded);
   std::fill(weights_.end() - line_step, weights_.end(), 0.0);
-  const double shift = far_ ? 0.0 : nearest_;
+  const double shift = options_.density.kernel == Kernel::gaussian ? nearest_ : 0.0;
   for (const Found& found : found_) {
     const Index bucket = rungs[found.sample] - first_;
     const Index at = begin_[bucket]++;
@@ -188,26 +188,56 @@ LineBlock LineWindow::block(Index begin, Index end) const {
 }
 
 double LineWindow::sum_above(double place, Index rung) {
-  if (!expands_) return sum_at(place, rung);
-  const Series& series = series_above(rung);
-  const double t = (place - series.centre) / scale_.width;
+  const LineSeries* series = series_above(rung);
+  return series ? series->sum_at(place) : sum_at(place, rung);
+}
+
+const LineSeries* LineWindow::series_above(Index rung) {
+  if (!expands_) return nullptr;
+  for (const LineSeries& series : series_) {
+    if (series.rung == rung) return &series;
+  }
+  const double low = ladder_.places[rung];
+  const double high = ladder_.places[std::min(rung + 1, ladder_.size() - 1)];
+  const double centre = 0.5 * (low + high);
+  series_.push_back({rung, centre, scale_.width, (high - centre) / scale_.width, {}});
+  const auto [first, last] = reaching(rung, rung);
+  pair_kernels().line_series(block(begin_[first], begin_[last]), scale_, centre,
+                             series_.back().coefficients);
+  return &series_.back();
+}
+
+double LineSeries::sum_at(double place) const {
+  const double t = (place - centre) / width;
   double sum = 0.0;
-  for (int k = line_terms - 1; k >= 0; --k) sum = sum * t + series.coefficients[k];
+  for (int k = line_terms - 1; k >= 0; --k) sum = sum * t + coefficients[k];
   return sum;
 }
 
-const LineWindow::Series& LineWindow::series_above(Index rung) {
-  for (const Series& series : series_) {
-    if (series.rung == rung) return series;
+// By a bound on the second derivative.
+bool LineSeries::is_concave() const {
+  double rest = 0.0;
+  for (int k = line_terms - 1; k >= 3; --k) {
+    rest = (rest + k * (k - 1) * std::fabs(coefficients[k])) * half;
   }
-  const Index next = std::min(rung + 1, ladder_.size() - 1);
-  Series& series = series_.emplace_back();
-  series.rung = rung;
-  series.centre = 0.5 * (ladder_.places[rung] + ladder_.places[next]);
-  const auto [first, last] = reaching(rung, rung);
-  pair_kernels().line_series(block(begin_[first], begin_[last]), scale_, series.centre,
-                             series.coefficients);
-  return series;
+  return 2.0 * coefficients[2] + rest < 0.0;
+}
+
+// Newton's method on the slope, which falls.
+double LineSeries::top() const {
+  double t = 0.0;
+  for (int step = 0; step < 20; ++step) {
+    double slope = 0.0;
+    double bend = 0.0;
+    for (int k = line_terms - 1; k >= 1; --k) {
+      bend = bend * t + slope;
+      slope = slope * t + k * coefficients[k];
+    }
+    const double next = std::clamp(t - slope / bend, -half, half);
+    if (std::fabs(next - t) < 1e-14) break;
+    t = next;
+  }
+  return centre + t * width;
 }
 
 double LineWindow::far_sum(Index begin, Index end, double low, double high) const {

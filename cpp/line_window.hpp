@@ -25,6 +25,19 @@ struct Ladder {
   Index size() const { return static_cast<Index>(ranks.size()); }
 };
 
+// The sum of gaussian kernels from a rung to the next, as a power series in (place - centre) / h.
+struct LineSeries {
+  Index rung;
+  double centre;
+  double width;  // h
+  double half;   // from the centre to both rungs, in h
+  double coefficients[line_terms];
+
+  double sum_at(double place) const;
+  bool is_concave() const;
+  double top() const;  // the place of the highest sum between the rungs, if it is concave
+};
+
 class LineWindow {
  public:
   LineWindow(const Tree& tree, const Responses& responses, const Ladder& ladder,
@@ -45,6 +58,8 @@ class LineWindow {
   // The same at a point above a rung, where many will be asked for: once a series has been found
   // they cost little. Not beyond the next rung, unless no vertex lies between the two.
   double sum_above(double place, Index rung);
+  // The series itself; null for other kernels, or where it would not be exact enough.
+  const LineSeries* series_above(Index rung);
   // Of the samples that reach what lies between two places.
   double weight_within(Index low_rung, Index high_rung) const;
   double marginal() const;
@@ -56,13 +71,6 @@ class LineWindow {
     double square;
   };
 
-  struct Series {
-    Index rung;
-    double centre;
-    double coefficients[line_terms];
-  };
-
-  const Series& series_above(Index rung);
   LineBlock block(Index begin, Index end) const;  // widened to whole steps
   double reach_from_nearest(const double* point);
   void collect(const double* point, double reach_sq);
@@ -89,8 +97,8 @@ class LineWindow {
   std::vector<Index> begin_;    // by rung from the first: where its samples begin
   std::vector<double> weight_before_;
   std::vector<double> places_, squares_, weights_;
-  std::vector<Series> series_;
-  double nearest_ = 0.0;  // square to the nearest sample in x, where sums are relative to it
+  std::vector<LineSeries> series_;
+  double nearest_ = 0.0;  // square to the nearest sample in x, for an infinite kernel
   double log_scale_ = 0.0;
   bool far_ = false;
 };

@@ -81,7 +81,7 @@ using LineSum = double (*)(const LineBlock&, const KernelScale&, double low, dou
 // The first coefficients of the gaussian sum along the line, as a series in (place - centre) / h:
 // up to a quarter from the centre it is as exact as `roughness`, relative to the sum.
 inline constexpr int line_terms = 14;
-using LineSeries = void (*)(const LineBlock&, const KernelScale&, double centre,
+using ExpandLine = void (*)(const LineBlock&, const KernelScale&, double centre,
                             double* coefficients);
 
 // The samples of a leaf, with their heights.
@@ -109,7 +109,7 @@ struct PairKernels {
   const ToTerms* to_rough_terms;
   const LineSum* line_sums;  // by kernel
   const LineSum* rough_line_sums;
-  LineSeries line_series;
+  ExpandLine line_series;
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.

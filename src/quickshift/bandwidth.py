@@ -37,9 +37,6 @@ _FACTORS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 
 RULES = (*_FACTORS, "cv")
 
-# Factor of the spread in the joint rule; see docs/modal.md for what it was chosen from.
-_JOINT = 0.8
-
 # IQR of a Gaussian in standard deviations.
 _GAUSSIAN_IQR = 1.349
 
@@ -264,7 +261,7 @@ def joint_rule(
     Returns
     -------
     float
-        c·σ̄·W^(-1/(n_dimensions + 4)), for another kernel that of the Gaussian's variance along each
+        σ̄·W^(-1/(n_dimensions + 4)), for another kernel that of the Gaussian's variance along each
         axis; 1.0 if the spread is zero.
 
     Examples
@@ -272,12 +269,12 @@ def joint_rule(
     >>> from quickshift.kernels import get_kernel
     >>> facts = dict(total_weight=64.0, n_dimensions=2, kernel=get_kernel("gaussian"))
     >>> round(joint_rule(spread=1.0, **facts), 12), joint_rule(spread=0.0, **facts)
-    (0.4, 1.0)
+    (0.5, 1.0)
     """
     if spread == 0:
         return 1.0
     rate: float = total_weight ** (-1 / (n_dimensions + 4))
-    return _JOINT * spread * rate / math.sqrt(kernel.variance(n_dimensions))
+    return spread * rate / math.sqrt(kernel.variance(n_dimensions))
 
 
 def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:

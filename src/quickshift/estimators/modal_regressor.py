@@ -97,9 +97,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     >>> X, y = two_branches().sample(2000, seed=0)
     >>> model = ModalRegressor().fit(X, y)
     >>> model.predict_modes([[0.25], [0.75]])[0].round(1)
-    array([ 1.5, -1. ])
+    array([ 1.4, -1. ])
     >>> model.predict([[0.25], [0.75]]).round(1)
-    array([1.5, 0.5])
+    array([1.4, 0.5])
     """
 
     def __init__(
@@ -310,7 +310,12 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     def _estimate(self, drawn: Drawn) -> stages.Joint:
         bandwidth = self.bandwidth
         if isinstance(bandwidth, str):
-            bandwidth = choose_joint_bandwidth(drawn, bandwidth, self._tau_of)
+            bandwidth = choose_joint_bandwidth(
+                drawn,
+                bandwidth,
+                tau_of=self._tau_of,
+                min_density_ratio=self.min_density_ratio,
+            )
         return drawn.joint(bandwidth)
 
     def _tau_of(self, joint: stages.Joint) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +72,7 @@ class ConditionalModes:
 
     def __getitem__(self, query: int) -> Floats:
         """Return the modes at one query, the highest first."""
-        i = range(len(self))[query]
+        i = range(len(self))[index(query)]
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
     def __iter__(self) -> Iterator[Floats]:

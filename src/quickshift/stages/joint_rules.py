@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.bandwidth import (
@@ -16,7 +16,7 @@ from quickshift.bandwidth import (
 )
 from quickshift.kernels import get_kernel
 from quickshift.stages.checks import check_choice
-from quickshift.stages.conditional_modes import conditional_modes
+from quickshift.stages.conditional_modes import ConditionalModes, conditional_modes
 from quickshift.stages.joint import Joint, prepare_joint
 from quickshift.stages.prediction_set import conformal_radius, misses, set_around
 from quickshift.stages.rules import choose_bandwidth
@@ -90,36 +90,6 @@ class Drawn:
         )
 
 
-def choose_joint_bandwidth(
-    drawn: Drawn, rule: str, tau_of: Callable[[Joint], float]
-) -> tuple[float, float]:
-    """Choose (h_x, h_y) by a rule.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        The samples.
-    rule : {"auto", "cv", "prediction_set"}
-        "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X, and of y. The others
-        scale this pair by one factor: "cv" by the most likely one, leaving out each sample,
-        "prediction_set" by the one whose prediction sets of 90 % are the shortest on average, by
-        responses held out (Chen et al. 2016).
-    tau_of : callable
-        Gives tau for an estimate, as `choose_joint_tau`.
-
-    Returns
-    -------
-    (float, float)
-    """
-    check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
-    pair = _by_spread(drawn)
-    if rule == "cv":
-        return _scaled(pair, _most_likely(drawn, pair))
-    if rule == "prediction_set":
-        return _scaled(pair, _shortest(drawn, pair, tau_of))
-    return pair
-
-
 def choose_joint_tau(joint: Joint) -> float:
     """Choose tau: 1.5 Gaussian bandwidths of y, but enough for nearly all to reach a neighbour.
 
@@ -140,6 +110,47 @@ def choose_joint_tau(joint: Joint) -> float:
     threads = resolve_threads(joint.features.n_jobs)
     nearest = _core.nearest_distances(samples.tree, threads)
     return tau_rule(h_gaussian, nearest, samples.tree.locations()[1])
+
+
+def choose_joint_bandwidth(
+    drawn: Drawn,
+    rule: str = "auto",
+    *,
+    tau_of: Callable[[Joint], float] = choose_joint_tau,
+    min_density_ratio: float = 0.01,
+) -> tuple[float, float]:
+    """Choose (h_x, h_y) by a rule.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        The samples.
+    rule : {"auto", "cv", "prediction_set"}
+        "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X, and of y. The others
+        scale this pair by one factor: "cv" by the most likely one, leaving out each sample,
+        "prediction_set" by the one whose prediction sets of 90 % are the shortest on average, by
+        responses held out (Chen et al. 2016).
+    tau_of : callable
+        Gives tau for an estimate, for "prediction_set".
+    min_density_ratio : float
+        Least share of the highest mode's density, for "prediction_set".
+
+    Returns
+    -------
+    (float, float)
+    """
+    check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
+    pair = _by_spread(drawn)
+    if rule == "cv":
+        return _scaled(pair, _most_likely(drawn, pair))
+    if rule == "prediction_set":
+
+        def modes_of(joint: Joint, queries: ArrayLike) -> ConditionalModes:
+            tau = tau_of(joint)
+            return conditional_modes(joint, queries, tau, min_density_ratio=min_density_ratio)
+
+        return _scaled(pair, _shortest(drawn, pair, modes_of))
+    return pair
 
 
 def _by_spread(drawn: Drawn) -> tuple[float, float]:
@@ -175,7 +186,10 @@ def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
     )
 
 
-def _shortest(drawn: Drawn, pair: tuple[float, float], tau_of: Callable[[Joint], float]) -> float:
+Modes = Callable[[Joint, ArrayLike], ConditionalModes]
+
+
+def _shortest(drawn: Drawn, pair: tuple[float, float], modes_of: Modes) -> float:
     """Try factors on every fourth sample, in an order that does not depend on the rows'."""
     if drawn.y.ndim > 1:
         raise ValueError(
@@ -191,16 +205,14 @@ def _shortest(drawn: Drawn, pair: tuple[float, float], tau_of: Callable[[Joint],
     most = period_limit(get_kernel(drawn.kernel), drawn.period) / pair[0]
     factors = _FACTORS[most >= _FACTORS]
     lengths = [
-        _mean_length(drawn.at(kept), drawn.at(out), _scaled(pair, f), tau_of) for f in factors
+        _mean_length(drawn.at(kept).joint(_scaled(pair, factor)), drawn.at(out), modes_of)
+        for factor in factors
     ]
     return float(factors[np.argmin(lengths)]) if len(factors) else 1.0
 
 
-def _mean_length(
-    kept: Drawn, out: Drawn, bandwidth: tuple[float, float], tau_of: Callable[[Joint], float]
-) -> float:
-    joint = kept.joint(bandwidth)
-    modes = conditional_modes(joint, out.X, tau_of(joint))
+def _mean_length(joint: Joint, out: Drawn, modes_of: Modes) -> float:
+    modes = modes_of(joint, out.X)
     radius = conformal_radius(misses(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
     return float(np.average(lengths, weights=out.weights)) if np.isfinite(radius) else np.inf

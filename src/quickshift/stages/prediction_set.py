@@ -7,6 +7,7 @@ Statistics 44(2), 489-514.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,7 +57,7 @@ class PredictionSet:
 
     def __getitem__(self, query: int) -> Floats:
         """Return lower and upper ends at one query, a row for each interval."""
-        i = range(len(self))[query]
+        i = range(len(self))[index(query)]
         own = slice(self.offsets[i], self.offsets[i + 1])
         return np.stack([self.lower[own], self.upper[own]], axis=1)
 
@@ -65,9 +66,14 @@ class PredictionSet:
         return (self[i] for i in range(len(self)))
 
     @property
+    def counts(self) -> Indices:
+        """Number of intervals at each query; shape (m,)."""
+        return np.diff(self.offsets)
+
+    @property
     def queries(self) -> Indices:
         """Query of each interval; shape (k,)."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self)), self.counts)
 
     @property
     def lengths(self) -> Floats:
