@@ -99,3 +99,26 @@ def tied_plateaus(n: int) -> Points:
     cell = datasets.lattice(side, 2)
     corners = datasets.lattice(max(1, round((n / len(cell)) ** 0.5)), 2)
     return (corners[:, None, :] * (4.0 * side) + cell[None, :, :]).reshape(-1, 2)
+
+
+MODAL_SHARE = 0.01  # of the square, in which samples reach a query
+
+
+def modal_radius() -> float:
+    """Radius of the disc that has that share: a thousand samples of a hundred thousand."""
+    return float(np.sqrt(MODAL_SHARE / np.pi))
+
+
+def modal_queries(count: int) -> NDArray[np.float64]:
+    """Draw queries in the unit square."""
+    return np.random.default_rng(1).random((count, 2))
+
+
+def branches(n: int) -> NDArray[np.float64]:
+    """Two features in the unit square and a response on one of two waves over them; (n, 3)."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n, 2))
+    upper = 1 + 0.5 * np.sin(2 * np.pi * X[:, 0])
+    lower = -1 + 0.5 * np.cos(2 * np.pi * X[:, 1])
+    y = np.where(rng.random(n) < 0.6, upper, lower) + 0.2 * rng.standard_normal(n)
+    return np.column_stack([X, y])

@@ -45,6 +45,13 @@ HEADINGS = {
         "itself. At the median distance to the nearest neighbour there are hundreds of thousands "
         "of basins to link.",
     ),
+    "modal": (
+        "Modal regression",
+        "`ModalRegressor.predict_modes`, fitted before, with about 1000 samples in the window of a "
+        "query and the bandwidth of y that the rule gives. The tree of SciPy only counts the "
+        "samples in the same windows; NumPy looks for modes among the responses in the window, "
+        "where ours are among all.",
+    ),
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
         "Adversarial data",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +120,59 @@ def _fft_kde() -> Call:
     return lambda X: FFTKDE(kernel="gaussian", bw=0.3).fit(X).evaluate(1024)
 
 
+# --- modal regression ----------------------------------------------------------------------------
+
+
+def _ball_counts() -> Call:
+    from scipy.spatial import cKDTree
+
+    import data
+
+    trees: dict[int, cKDTree] = {}
+    queries, radius = data.modal_queries(10_000), data.modal_radius()
+
+    def call(rows: Points) -> object:
+        if len(rows) not in trees:
+            trees[len(rows)] = cKDTree(rows[:, :2])
+        tree = trees[len(rows)]
+        return tree.query_ball_point(queries, radius, workers=-1, return_length=True)
+
+    return call
+
+
+def _numpy_modes(kernel: str) -> Call:
+    """Algorithm 3 among the samples in the window, sorted by response; 100 queries."""
+    from scipy.spatial import cKDTree
+
+    import data
+
+    trees: dict[int, cKDTree] = {}
+    queries, radius = data.modal_queries(100), data.modal_radius()
+    h_x, h_y, tau = (radius / 8.7, 0.2, 0.3) if kernel == "gaussian" else (radius, 0.53, 0.3)
+
+    def modes_at(rows: Points, query: Points) -> Points:
+        near = rows[trees[len(rows)].query_ball_point(query, radius)]
+        near = near[np.argsort(near[:, 2])]
+        y = near[:, 2]
+        if not len(y):
+            return y
+        away_sq = (((near[:, :2] - query) / h_x) ** 2).sum(axis=1)
+        gap = y[:, None] - y
+        t_sq = away_sq + (gap / h_y) ** 2
+        terms = np.exp(-0.5 * t_sq) if kernel == "gaussian" else np.maximum(1 - t_sq, 0)
+        heights = terms.sum(axis=1)
+        beaten = (np.abs(gap) <= tau) & (heights > heights[:, None])
+        roots = np.flatnonzero(~beaten.any(axis=1))
+        return y[roots[heights[roots] >= 0.01 * heights.max()]]
+
+    def call(rows: Points) -> object:
+        if len(rows) not in trees:
+            trees[len(rows)] = cKDTree(rows[:, :2])
+        return [modes_at(rows, query) for query in queries]
+
+    return call
+
+
 # --- clusterers ----------------------------------------------------------------------------------
 
 
@@ -203,6 +257,27 @@ PEERS = {
             _brute_neighbors,
             50_000,
             "10 neighbours by comparing all, all cores",
+        ),
+        Peer(
+            "query_ball_point",
+            "SciPy",
+            _ball_counts,
+            1_000_000,
+            "cKDTree: how many samples are in the window of 10 000 queries",
+        ),
+        Peer(
+            "NumPy, gaussian",
+            "NumPy",
+            partial(_numpy_modes, "gaussian"),
+            100_000,
+            "Algorithm 3 in the windows of 100 queries",
+        ),
+        Peer(
+            "NumPy, epanechnikov",
+            "NumPy",
+            partial(_numpy_modes, "epanechnikov"),
+            100_000,
+            "Algorithm 3 in the windows of 100 queries",
         ),
         Peer(
             "KernelDensity",

@@ -220,6 +220,21 @@ LINKS: tuple[Row, ...] = tuple(
     )
 )
 
+MODAL: tuple[Row, ...] = tuple(
+    TimeRow(
+        f"{queries} queries of 1e5x2, {kernel}",
+        100_000,
+        data.branches,
+        partial(ours.conditional_modes, kernel=kernel, queries=queries),
+        {peer: Bound(limit)},
+    )
+    for kernel in ("gaussian", "epanechnikov")
+    for queries, peer, limit in (
+        (10_000, "query_ball_point", 5.0),
+        (100, f"NumPy, {kernel}", 0.05),
+    )
+)
+
 STARTS: tuple[Row, ...] = (
     StartRow("import", "import numpy", "import quickshift"),
     StartRow("import the estimator", "import numpy", "import quickshift; quickshift.QuickShift"),
@@ -272,6 +287,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "densities": DENSITIES,
     "scale": SCALE,
     "links": LINKS,
+    "modal": MODAL,
     "shapes": SHAPES,
     "adversarial": ADVERSARIAL,
     "tiny": TINY,
