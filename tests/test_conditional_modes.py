@@ -105,6 +105,18 @@ def test_many_responses_in_a_bandwidth_change_nothing(kernel, bandwidth):
     assert_literal(X, y, [[-0.5], [0.3], [2.9]], bandwidth, 1.5 * bandwidth[1], kernel=kernel)
 
 
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+@pytest.mark.parametrize("spacing", [1.5, 5.0, 20.0, 100.0])
+@pytest.mark.parametrize("tau", [1.0, 50.0])
+def test_responses_far_apart_are_modes_by_themselves(kernel, spacing, tau):
+    rng = np.random.default_rng(23)
+    X = rng.choice([0.0, 1e4], size=(60, 1))
+    y = spacing * np.arange(60) + 0.01 * rng.random(60)
+    found = assert_literal(X, y, [[0.0], [1e4]], 1.0, tau, kernel=kernel)
+    if spacing > tau and kernel in cases.COMPACT and spacing > 4:
+        np.testing.assert_array_equal(np.sort(found[0]), y[X[:, 0] == 0])
+
+
 def roots_by_force(y, heights, tau, ratio):
     """Responses with none as high, up to rounding, within tau; sorted."""
     roots = []
