@@ -15,7 +15,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest check stub format bench labelled distortion calibrate docs wheel clean
+.PHONY: help demo test test-lowest check stub format bench labelled distortion modal calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
 .NOTPARALLEL:
@@ -64,6 +64,9 @@ labelled: .venv-bench/.installed .venv-bench/.group-bench  ## judge clusters on 
 
 distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with true ones, write docs/distortion.md
 	.venv-bench/bin/python benchmarks/distortion.py
+
+modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with true ones, write docs/modal.md
+	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
 
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate the significance that chance gives
 	.venv-bench/bin/python benchmarks/calibrate.py

@@ -19,7 +19,7 @@ auto rungs(const Reals& places, double width) {
 auto modes_at(const Tree& tree, const Reals& values, const Reals& places, const Indices& rungs,
               const Indices& begin, const Reals& place_of_sample, const Indices& rung_of_sample,
               const Reals& weights, const AnyPoints& queries, int kernel, double bandwidth,
-              double rtol, double tau, double least_ratio, int bits, int threads,
+              double rtol, double tau, double least_ratio, int bits, bool keep_flat, int threads,
               const Report& report) {
   const Points points = points_of(queries);
   const auto vertices = static_cast<Index>(values.size());
@@ -47,7 +47,8 @@ auto modes_at(const Tree& tree, const Reals& values, const Reals& places, const 
                             place_of_sample.data(),
                             rung_of_sample.data(),
                             weights.data()};
-  const LineOptions options{density_options(kernel, bandwidth, rtol), tau, least_ratio, bits};
+  const LineOptions options{density_options(kernel, bandwidth, rtol), tau, least_ratio, bits,
+                            keep_flat};
   const auto found = without_gil(
       threads, report, 1e5 * static_cast<double>(points.rows), [&](const Execution& execution) {
         return conditional_modes(tree, responses, points, options, execution);
@@ -73,8 +74,8 @@ void bind_regression(nb::module_& m) {
         "apart than `width`, none lies in between.");
   m.def("conditional_modes", &modes_at, "tree"_a, "values"_a, "places"_a, "rungs"_a, "begin"_a,
         "place_of_sample"_a, "rung_of_sample"_a, "weights"_a, "queries"_a, "kernel"_a,
-        "bandwidth"_a, "rtol"_a, "tau"_a, "least_ratio"_a, "bits"_a, "threads"_a = 1,
-        "report"_a = nb::none(),
+        "bandwidth"_a, "rtol"_a, "tau"_a, "least_ratio"_a, "bits"_a, "keep_flat"_a = true,
+        "threads"_a = 1, "report"_a = nb::none(),
         "Per query where its modes begin; per mode the rank of its response, the sum of kernels "
         "there and in the valley beside it; per query the sum at x alone and the logarithm of the "
         "scale of its sums.");

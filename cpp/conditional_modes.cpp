@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "heights.hpp"
 #include "line_window.hpp"
@@ -12,6 +13,8 @@ namespace quickshift {
 namespace {
 
 constexpr int points_of_a_valley = 7;
+constexpr int points_of_a_dip = 16;
+constexpr double steps_of_a_bandwidth = 8.0;
 constexpr Index rungs_at_first = 4;  // between two that are looked at before others
 constexpr Index parts_of_a_split = 2;
 
@@ -69,8 +72,7 @@ class ModeFinder {
     window_.gather(point);
     if (window_.empty()) return;
     find_roots();
-    std::sort(roots_.begin(), roots_.end(), above);
-    add_valleys(modes);
+    write(modes);
   }
   double marginal() const { return window_.empty() ? 0.0 : window_.marginal(); }
   double log_scale() const { return window_.log_scale(); }
@@ -329,33 +331,90 @@ class ModeFinder {
     return best;
   }
 
-  void add_valleys(std::vector<ConditionalMode>& modes) const {
-    modes.reserve(roots_.size());
-    for (const Vertex& root : roots_) {
-      modes.push_back({root.rank, window_.sum_at(responses_.places[root.rank], root.rung), 0.0});
-    }
-    std::vector<ConditionalMode*> along;
-    for (ConditionalMode& mode : modes) along.push_back(&mode);
-    std::sort(along.begin(), along.end(), [](auto* a, auto* b) { return a->rank < b->rank; });
-    for (std::size_t i = 1; i < along.size(); ++i) {
-      const double valley = lowest_between(*along[i - 1], *along[i]);
-      for (ConditionalMode* mode : {along[i - 1], along[i]}) {
-        mode->valley = std::max(mode->valley, valley);
+  // Roots on their line, each with the valleys to its neighbours.
+  struct Along {
+    ConditionalMode mode;
+    std::size_t before, after;  // neighbours; itself where there is none
+    double valley_before = 0.0;
+    double valley_after = 0.0;
+
+    double valley() const { return std::max(valley_before, valley_after); }
+  };
+
+  // Writes the roots, highest first, without the flat ones if so wanted.
+  void write(std::vector<ConditionalMode>& modes) {
+    std::sort(roots_.begin(), roots_.end(),
+              [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
+    lay_along();
+    std::vector<std::size_t> order(roots_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return above(roots_[b], roots_[a]); });
+    for (const std::size_t i : order) {  // the lowest first
+      if (!options_.keep_flat && along_[i].valley() >= along_[i].mode.sum) {
+        forget(i);
+      } else {
+        kept_.push_back(i);
       }
+    }
+    for (; !kept_.empty(); kept_.pop_back()) {
+      const Along& here = along_[kept_.back()];
+      modes.push_back(here.mode);
+      modes.back().valley = here.valley();
     }
   }
 
+  void lay_along() {
+    along_.clear();
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      const Vertex& root = roots_[i];
+      const double sum = window_.sum_at(responses_.places[root.rank], root.rung);
+      along_.push_back({{root.rank, sum, 0.0}, i, i});
+      if (i == 0) continue;
+      const double valley = lowest_between(along_[i - 1].mode, along_[i].mode);
+      along_[i - 1].after = i;
+      along_[i].before = i - 1;
+      along_[i - 1].valley_after = along_[i].valley_before = valley;
+    }
+  }
+
+  // Joins the valleys on both sides of a root.
+  void forget(std::size_t i) {
+    const Along& here = along_[i];
+    const bool inner = here.before != i && here.after != i;
+    const double valley = inner ? std::min(here.valley_before, here.valley_after) : 0.0;
+    if (here.before != i) {
+      along_[here.before].after = inner ? here.after : here.before;
+      along_[here.before].valley_after = valley;
+    }
+    if (here.after != i) {
+      along_[here.after].before = inner ? here.before : here.after;
+      along_[here.after].valley_before = valley;
+    }
+  }
+
+  // The lowest of both and of some places between them. Where those show no dip, it may still lie
+  // beside the lower mode.
   double lowest_between(const ConditionalMode& low, const ConditionalMode& high) const {
     const double from = responses_.places[low.rank];
     const double to = responses_.places[high.rank];
-    double lowest = std::min(low.sum, high.sum);
+    const double ends = std::min(low.sum, high.sum);
+    double lowest = ends;
     for (int i = 1; i <= points_of_a_valley; ++i) {
       const double share = i / (points_of_a_valley + 1.0);
-      const double place = (1.0 - share) * from + share * to;
-      const auto above = std::upper_bound(ladder_.places.begin(), ladder_.places.end(), place);
-      lowest = std::min(lowest, window_.sum_at(place, above - ladder_.places.begin() - 1));
+      lowest = std::min(lowest, sum_anywhere((1.0 - share) * from + share * to));
+    }
+    for (int i = 1; i <= points_of_a_dip && lowest == ends; ++i) {
+      const double step = std::min(i * width_ / steps_of_a_bandwidth, to - from);
+      const double place = low.sum < high.sum ? from + step : to - step;
+      lowest = std::min(lowest, sum_anywhere(place));
     }
     return lowest;
+  }
+
+  double sum_anywhere(double place) const {
+    const auto above = std::upper_bound(ladder_.places.begin(), ladder_.places.end(), place);
+    return window_.sum_at(place, above - ladder_.places.begin() - 1);
   }
 
   const Responses& responses_;
@@ -367,8 +426,10 @@ class ModeFinder {
   LineWindow window_;
   std::vector<Vertex> roots_;
   std::vector<Known> known_, next_;  // by rising rank
-  std::size_t top_ = 0;              // the highest of the known ones
-  double highest_ = 0.0;             // of the sums known so far, also of forgotten ones
+  std::vector<Along> along_;         // as the roots, by rising rank
+  std::vector<std::size_t> kept_;
+  std::size_t top_ = 0;   // the highest of the known ones
+  double highest_ = 0.0;  // of the sums known so far, also of forgotten ones
 };
 
 // What was found at the location of a query, in the order of their tree.

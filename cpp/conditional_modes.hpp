@@ -36,6 +36,7 @@ struct LineOptions {
   double tau = 0.0;          // longest edge
   double least_ratio = 0.0;  // roots below this share of the highest are dropped
   int bits = 53;             // of a sum, that decide who is higher
+  bool keep_flat = true;     // roots that do not rise above the way to the next one
 };
 
 struct ConditionalMode {

@@ -229,6 +229,28 @@ def test_heights_are_above_the_valley_beside_a_mode(kernel):
     np.testing.assert_array_equal(alone.heights, alone.densities)
 
 
+def test_mode_that_only_a_gap_makes_is_flat():
+    X = np.zeros((6, 1))
+    y = np.array([0.0, 0.1, -0.1, 1.2, 0.05, -0.05])  # nobody within tau of 1.2, on the slope
+    joint = prepare_joint(X, y, 1.0)
+    literal = conditional_modes(joint, [[0.0]], 0.5)
+    np.testing.assert_array_equal(literal[0], [0.1, 1.2])
+    assert literal.heights[1] == 0
+    np.testing.assert_array_equal(conditional_modes(joint, [[0.0]], 0.5, keep_flat=False)[0], [0.1])
+
+
+@pytest.mark.parametrize("kernel", cases.KERNELS)
+def test_modes_that_are_not_flat_stand_above_their_valleys(kernel):
+    X, y = samples("plain", 2, 300, 24)
+    joint = prepare_joint(X, y, (0.6, 0.2), kernel=kernel)
+    literal = conditional_modes(joint, X, 0.1)
+    kept = conditional_modes(joint, X, 0.1, keep_flat=False)
+    assert len(kept.values) < len(literal.values)
+    assert (kept.heights > 0).all()
+    np.testing.assert_array_equal(kept.highest(), literal.highest())
+    assert all(np.isin(kept[i], literal[i]).all() for i in range(300))
+
+
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 def test_threads_order_of_rows_and_of_queries_change_nothing(kernel):
     rng = np.random.default_rng(16)

@@ -6,13 +6,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import config_context
-from sklearn.base import clone, is_clusterer
+from sklearn.base import clone, is_clusterer, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import quickshift as qs
-from quickshift import QuickShift, QuickShiftTree
+from quickshift import ModalRegressor, QuickShift, QuickShiftTree
 
 DEFAULTS = {
     "bandwidth": "auto",
@@ -36,9 +36,10 @@ OTHERS = {
     "rtol": 0.0,
     "n_jobs": 2,
 }
-# Two kinds are missing on purpose. An explicit tau: some checks set n_clusters=1 beside it, and
+# Three kinds are missing on purpose. An explicit tau: some checks set n_clusters=1 beside it, and
 # each of the two decides the cut. ties="strict": a repeated mode is several roots, as the paper
-# has it, where one check asks for what an integer weight gives.
+# has it, where one check asks for what an integer weight gives. ModalRegressor with
+# bandwidth="prediction_set": one check has a y of several columns, for which there is no length.
 MODELS = {
     "default": QuickShift(),
     "fixed bandwidth": QuickShift(bandwidth=0.5),
@@ -49,6 +50,9 @@ MODELS = {
     "one cluster": QuickShift(n_clusters=1),
     "two clusters": QuickShift(n_clusters=2),
     "cluster tree": QuickShiftTree(),
+    "modal regression": ModalRegressor(),
+    "modal regression, fixed bandwidth": ModalRegressor(bandwidth=0.5),
+    "modal regression, compact kernel": ModalRegressor(kernel="epanechnikov"),
 }
 
 
@@ -81,8 +85,10 @@ def test_checks_were_collected_for_every_model():
     assert len(CHECKS) > 40 * len(MODELS)
 
 
-def test_it_is_a_clusterer():
+def test_each_estimator_says_what_it_is():
     assert is_clusterer(QuickShift())
+    assert is_clusterer(QuickShiftTree())
+    assert is_regressor(ModalRegressor())
 
 
 def test_defaults_are_the_documented_ones():

@@ -361,6 +361,7 @@ def conditional_modes(
     tau: float,
     least_ratio: float,
     bits: int,
+    keep_flat: bool = True,
     threads: int = 1,
     report: Callable | None = None,
 ) -> tuple[

@@ -49,9 +49,11 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         sets of 90 % are the shortest, by responses held out. All features share h_x: put a scaler
         before this estimator in a Pipeline if their scales differ.
     tau : float or "auto", default="auto"
-        Longest move, in the units of y: modes nearer than that are one. "auto" is 1.5 (Gaussian)
-        bandwidths of y, but at least the 99th percentile of the distance between neighbouring
-        distinct responses.
+        Longest move, in the units of y: modes nearer than that are one. "auto" is half a (Gaussian)
+        bandwidth of y, but at least the 99th percentile of the distance between neighbouring
+        distinct responses; of the modes at that tau, those that do not rise above the way to the
+        next one are dropped, because only a gap in the responses made them. With a number the
+        algorithm is that of the paper.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
@@ -99,7 +101,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     >>> model.predict_modes([[0.25], [0.75]])[0].round(1)
     array([ 1.4, -1. ])
     >>> model.predict([[0.25], [0.75]]).round(1)
-    array([1.4, 0.5])
+    array([1.4, 0.6])
     """
 
     def __init__(
@@ -148,16 +150,20 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             points = validated(self, X, reset=True)
             responses = check_responses(y, len(points))
             weights = check_weights(sample_weight, len(points))
-            check_ratio(self.min_density_ratio)
-            self._drawn = Drawn(
-                points,
-                responses,
-                np.ones(len(points)) if weights is None else weights,
+            self._search: dict[str, Any] = {
+                "min_density_ratio": check_ratio(self.min_density_ratio),
+                "keep_flat": not isinstance(self.tau, str),
+            }
+            self._drawn = Drawn(  # copies, because the caller's arrays may change before they serve
+                points.copy(),
+                responses.copy(),
+                np.ones(len(points)) if weights is None else weights.copy(),
                 check_period(self.period, points.shape[1]),
                 self.kernel,
                 self.rtol,
                 self.n_jobs,
             )
+            self._parameters = self.get_params()  # for a fit without what is held out
             self._joint = self._estimate(self._drawn)
             self.bandwidth_ = self._joint.bandwidth
             self.tau_ = self._tau_of(self._joint)
@@ -199,13 +205,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             heights above the valleys, and the support of every query.
         """
         check_is_fitted(self)
-        return stages.conditional_modes(
-            self._joint,
-            validated(self, X, reset=False),
-            self.tau_,
-            min_density_ratio=self.min_density_ratio,
-            responses=self._line,
-        )
+        return self._modes_at(validated(self, X, reset=False))
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Measure on data of your own how far responses lie from the modes, for `predict_set`.
@@ -258,8 +258,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         share = check_coverage(coverage)
+        points = validated(self, X, reset=False)
         model, (scores, weights) = self._calibrated()
-        return set_around(model.predict_modes(X), conformal_radius(scores, weights, share))
+        return set_around(model._modes_at(points), conformal_radius(scores, weights, share))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return R² of `predict` over the queries that have a mode.
@@ -285,14 +286,16 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         finite = np.isfinite(predicted).reshape(len(predicted), -1)
         supported = np.logical_and.reduce(finite, axis=1)
         if not supported.all():
+            missing = int((~supported).sum())
+            kernel = self._joint.kernel.name
             warnings.warn(
-                f"{int((~supported).sum())} of {len(supported)} queries have no mode, because no "
-                f"sample is within the {self.kernel} kernel's reach, and are left out of the "
-                f"score. Use a larger bandwidth, or a kernel of infinite support.",
+                f"{missing} of {len(supported)} queries have no mode, because no sample is within "
+                f"the {kernel} kernel's reach, and are left out of the score. Use a larger "
+                f"bandwidth, or a kernel of infinite support.",
                 UserWarning,
                 stacklevel=2,
             )
-        if not supported.any():
+        if not supported.any() or (weights is not None and not weights[supported].any()):
             return float("nan")
         weights = None if weights is None else weights[supported]
         return float(r2_score(truth[supported], predicted[supported], sample_weight=weights))
@@ -310,13 +313,16 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     def _estimate(self, drawn: Drawn) -> stages.Joint:
         bandwidth = self.bandwidth
         if isinstance(bandwidth, str):
-            bandwidth = choose_joint_bandwidth(
-                drawn,
-                bandwidth,
-                tau_of=self._tau_of,
-                min_density_ratio=self.min_density_ratio,
-            )
+            bandwidth = choose_joint_bandwidth(drawn, bandwidth, modes_of=self._modes_of)
         return drawn.joint(bandwidth)
+
+    def _modes_at(self, points: NDArray[Any]) -> stages.ConditionalModes:
+        return stages.conditional_modes(
+            self._joint, points, self.tau_, **self._search, responses=self._line
+        )
+
+    def _modes_of(self, joint: stages.Joint, queries: ArrayLike) -> stages.ConditionalModes:
+        return stages.conditional_modes(joint, queries, self._tau_of(joint), **self._search)
 
     def _tau_of(self, joint: stages.Joint) -> float:
         if isinstance(self.tau, str):
@@ -341,7 +347,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         held_out = np.arange(len(drawn.X)) % 4 == 3
         kept = ~held_out & (drawn.weights > 0)
         out = held_out & (drawn.weights > 0)
-        model = type(self)(**self.get_params())
+        model = type(self)(**self._parameters)
         if not kept.any() or not out.any():  # nothing can be said: the sets will be unbounded
             kept, out = drawn.weights > 0, np.zeros(len(held_out), dtype=bool)
         model.fit(drawn.X[kept], drawn.y[kept], drawn.weights[kept])

@@ -2,9 +2,11 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.stages.branches import Branch, trace
+from quickshift.stages.checks import refuse_lossy
 
 __all__ = ["trace_branches"]
 
@@ -38,11 +40,13 @@ def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
     >>> [len(branch) for branch in branches]
     [81, 81]
     """
-    points = np.asarray(grid, dtype=np.float64)
     if not isinstance(model, ModalRegressor):
         raise TypeError(
             f"model is {type(model).__name__}, expected a fitted ModalRegressor. In a Pipeline it "
             f"is the last step, and grid is in the units that reach it."
         )
-    modes = model.predict_modes(points.reshape(len(points), -1) if points.ndim else points)
+    check_is_fitted(model)
+    refuse_lossy(grid, "grid")
+    points = np.asarray(grid, dtype=np.float64)
+    modes = model._modes_at(points[:, None] if points.ndim == 1 else points)
     return trace(points, modes, longest_step=model.tau_)

@@ -12,7 +12,7 @@ from quickshift import _core
 from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_real, check_tau
 from quickshift.stages.joint import Joint, Responses, sort_responses
-from quickshift.stages.response_space import modes_in_space
+from quickshift.stages.response_space import Search, modes_in_space
 from quickshift.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def conditional_modes(
     tau: float,
     *,
     min_density_ratio: float = 0.01,
+    keep_flat: bool = True,
     responses: Responses | None = None,
     progress: Progress | None = None,
 ) -> ConditionalModes:
@@ -153,6 +154,9 @@ def conditional_modes(
         Modes below this share of the highest one's density are dropped; 0 keeps all. With a
         kernel of infinite support and rtol above 0, densities below a millionth of the highest are
         not within rtol, and may be missed altogether.
+    keep_flat : bool
+        Whether to keep modes that do not rise above the way to the next one: responses beyond a gap
+        of more than tau, on the slope of another mode. The algorithm keeps them.
     responses : Responses, optional
         From `sort_responses`, to save sorting them again.
     progress : callable, optional
@@ -173,22 +177,15 @@ def conditional_modes(
     (array([1.5, 6. ]), array([], dtype=float64))
     """
     points = joint.scaled_queries(queries)
-    length = check_tau(tau)
-    ratio = check_ratio(min_density_ratio)
+    search = Search(check_tau(tau), check_ratio(min_density_ratio), bool(keep_flat))
     if joint.n_outputs > 1:
-        return _in_space(joint, points, length, ratio, progress)
+        return _in_space(joint, points, search, progress)
     line = sort_responses(joint) if responses is None else responses
-    return _on_line(joint, line, points, tau=length, ratio=ratio, progress=progress)
+    return _on_line(joint, line, points, search, progress)
 
 
 def _on_line(
-    joint: Joint,
-    line: Responses,
-    queries: Floats,
-    *,
-    tau: float,
-    ratio: float,
-    progress: Progress | None,
+    joint: Joint, line: Responses, queries: Floats, search: Search, progress: Progress | None
 ) -> ConditionalModes:
     estimate = joint.features
     with reporting(progress, "conditional_modes") as report:
@@ -205,9 +202,10 @@ def _on_line(
             estimate.kernel.code,
             estimate.bandwidth,
             estimate.rtol,
-            tau,
-            ratio,
+            search.tau,
+            search.min_density_ratio,
             estimate.significant_bits,
+            search.keep_flat,
             threads=resolve_threads(estimate.n_jobs),
             report=report,
         )
@@ -220,9 +218,9 @@ def _on_line(
 
 
 def _in_space(
-    joint: Joint, queries: Floats, tau: float, ratio: float, progress: Progress | None
+    joint: Joint, queries: Floats, search: Search, progress: Progress | None
 ) -> ConditionalModes:
-    values, log_densities, log_valleys = modes_in_space(joint, queries, tau, ratio, progress)
+    values, log_densities, log_valleys = modes_in_space(joint, queries, search, progress)
     offsets = np.concatenate([[0], np.cumsum([len(here) for here in values])])
     densities, valleys = _exp(np.concatenate(log_densities)), _exp(np.concatenate(log_valleys))
     support = joint.log_support(*joint.features.sums_at(queries))

@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
-from quickshift.kernels import Kernel
-from quickshift.stages.checks import check_period, check_points, check_responses, check_weights
+from quickshift.kernels import Kernel, get_kernel
+from quickshift.stages.checks import (
+    check_bandwidth,
+    check_period,
+    check_points,
+    check_responses,
+    check_weights,
+)
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.samples import prepare
 
-__all__ = ["Joint", "Responses", "check_pair", "prepare_joint", "sort_responses"]
+__all__ = ["Joint", "Responses", "check_pair", "prepare_joint", "sort_responses", "wrapped"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -172,17 +178,31 @@ def prepare_joint(
     given = check_weights(sample_weight, len(points))
     pair, divisor = check_pair(bandwidth)
     lengths = check_period(period, points.shape[1])
+    if lengths is not None:
+        chosen = get_kernel(kernel)
+        check_bandwidth(pair[0], chosen, lengths)  # in the units of the caller
+        points = wrapped(points, lengths)
+        if divisor[0] != 1.0:
+            least = 4.0 if chosen.infinite else 2.0 * chosen.support  # for a bandwidth of 1
+            lengths = np.maximum(lengths / divisor[0], least)  # the quotient may round down
     scaled = points if divisor[0] == 1.0 else _divided(points, divisor[0], "X", "h_x")
-    samples = prepare(
-        scaled,
-        sample_weight=given,
-        period=None if lengths is None else lengths / divisor[0],
-        n_jobs=n_jobs,
-    )
+    samples = prepare(scaled, sample_weight=given, period=lengths, n_jobs=n_jobs)
     h = pair[0] / divisor[0]
     features = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
     weights = np.ones(len(points)) if given is None else given
     return Joint(features, responses, weights, pair, divisor)
+
+
+def wrapped(points: NDArray[Any], period: Floats | None) -> NDArray[Any]:
+    """Return periodic features in [0, period), in float64; the points as they are without any."""
+    if period is None:
+        return points
+    points = points.astype(np.float64)
+    for column, length in zip(points.T, period, strict=True):
+        if np.isfinite(length):
+            column -= length * np.floor(column / length)  # noqa: PLW2901
+            column[(column >= length) | (column < 0)] = 0.0  # the product may round past x
+    return points
 
 
 def sort_responses(joint: Joint) -> Responses:

@@ -1,7 +1,7 @@
 """Rules that choose the bandwidths and tau of modal regression from the data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from quickshift.bandwidth import (
 from quickshift.kernels import get_kernel
 from quickshift.stages.checks import check_choice
 from quickshift.stages.conditional_modes import ConditionalModes, conditional_modes
-from quickshift.stages.joint import Joint, prepare_joint
+from quickshift.stages.joint import Joint, prepare_joint, wrapped
 from quickshift.stages.prediction_set import conformal_radius, misses, set_around
 from quickshift.stages.rules import choose_bandwidth
 from quickshift.stages.samples import prepare
@@ -26,10 +26,12 @@ from quickshift.threads import resolve_threads
 __all__ = ["JOINT_RULES", "Drawn", "choose_joint_bandwidth", "choose_joint_tau"]
 
 Floats = NDArray[np.float64]
+Modes = Callable[[Joint, ArrayLike], ConditionalModes]
 
 JOINT_RULES = ("auto", "cv", "prediction_set")
 
-_FACTORS = 2.0 ** np.linspace(-2.0, 2.0, 17)  # of the bandwidths of "auto", tried by prediction_set
+# Of the bandwidths of "auto", tried by prediction_set: of equally good ones the nearest to 1.
+_FACTORS = 2.0 ** np.array(sorted(np.linspace(-2.0, 2.0, 17), key=abs))
 _COVERAGE = 0.9
 _MOST_HELD_OUT = 2000
 
@@ -91,7 +93,10 @@ class Drawn:
 
 
 def choose_joint_tau(joint: Joint) -> float:
-    """Choose tau: 1.5 Gaussian bandwidths of y, but enough for nearly all to reach a neighbour.
+    """Choose tau: half a Gaussian bandwidth of y, but enough for nearly all to reach a neighbour.
+
+    A third of what clusters take: two branches that meet have modes near each other, and modes that
+    only a gap makes are told by their height.
 
     Parameters
     ----------
@@ -101,7 +106,7 @@ def choose_joint_tau(joint: Joint) -> float:
     Returns
     -------
     float
-        max(1.5 h, 99th percentile of the distance between neighbouring distinct responses).
+        max(h / 2, 99th percentile of the distance between neighbouring distinct responses).
     """
     dimensions = joint.features.samples.n_features + joint.n_outputs
     h_gaussian = gaussian_equivalent(joint.bandwidth[1], joint.kernel, dimensions)
@@ -109,15 +114,16 @@ def choose_joint_tau(joint: Joint) -> float:
     samples = prepare(columns, sample_weight=joint.weights, n_jobs=joint.features.n_jobs)
     threads = resolve_threads(joint.features.n_jobs)
     nearest = _core.nearest_distances(samples.tree, threads)
-    return tau_rule(h_gaussian, nearest, samples.tree.locations()[1])
+    return tau_rule(h_gaussian / 3, nearest, samples.tree.locations()[1])
+
+
+def automatic_modes(joint: Joint, queries: ArrayLike) -> ConditionalModes:
+    """Find the conditional modes that a `ModalRegressor` with its defaults finds."""
+    return conditional_modes(joint, queries, choose_joint_tau(joint), keep_flat=False)
 
 
 def choose_joint_bandwidth(
-    drawn: Drawn,
-    rule: str = "auto",
-    *,
-    tau_of: Callable[[Joint], float] = choose_joint_tau,
-    min_density_ratio: float = 0.01,
+    drawn: Drawn, rule: str = "auto", *, modes_of: Modes = automatic_modes
 ) -> tuple[float, float]:
     """Choose (h_x, h_y) by a rule.
 
@@ -130,26 +136,20 @@ def choose_joint_bandwidth(
         scale this pair by one factor: "cv" by the most likely one, leaving out each sample,
         "prediction_set" by the one whose prediction sets of 90 % are the shortest on average, by
         responses held out (Chen et al. 2016).
-    tau_of : callable
-        Gives tau for an estimate, for "prediction_set".
-    min_density_ratio : float
-        Least share of the highest mode's density, for "prediction_set".
+    modes_of : callable
+        Gives the modes of an estimate at queries, for "prediction_set".
 
     Returns
     -------
     (float, float)
     """
     check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
+    drawn = replace(drawn, X=wrapped(drawn.X, drawn.period))
     pair = _by_spread(drawn)
     if rule == "cv":
-        return _scaled(pair, _most_likely(drawn, pair))
+        return _scaled(drawn, pair, _most_likely(drawn, pair))
     if rule == "prediction_set":
-
-        def modes_of(joint: Joint, queries: ArrayLike) -> ConditionalModes:
-            tau = tau_of(joint)
-            return conditional_modes(joint, queries, tau, min_density_ratio=min_density_ratio)
-
-        return _scaled(pair, _shortest(drawn, pair, modes_of))
+        return _scaled(drawn, pair, _shortest(drawn, pair, modes_of))
     return pair
 
 
@@ -166,8 +166,9 @@ def _by_spread(drawn: Drawn) -> tuple[float, float]:
     return min(h_x, period_limit(kernel, drawn.period)), h_y
 
 
-def _scaled(pair: tuple[float, float], factor: float) -> tuple[float, float]:
-    return pair[0] * factor, pair[1] * factor
+def _scaled(drawn: Drawn, pair: tuple[float, float], factor: float) -> tuple[float, float]:
+    limit = period_limit(get_kernel(drawn.kernel), drawn.period)  # the product may round past it
+    return min(pair[0] * factor, limit), pair[1] * factor
 
 
 def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
@@ -176,7 +177,7 @@ def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
     if drawn.period is not None:
         period = np.append(drawn.period / pair[0], np.full(columns.shape[1], np.inf))
     samples = prepare(
-        np.hstack([drawn.X / pair[0], columns / pair[1]]),
+        np.hstack([drawn.X.astype(np.float64) / pair[0], columns / pair[1]]),
         sample_weight=drawn.weights,
         period=period,
         n_jobs=drawn.n_jobs,
@@ -184,9 +185,6 @@ def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
     return choose_bandwidth(
         samples, "cv", kernel=drawn.kernel, rtol=drawn.rtol, n_jobs=drawn.n_jobs
     )
-
-
-Modes = Callable[[Joint, ArrayLike], ConditionalModes]
 
 
 def _shortest(drawn: Drawn, pair: tuple[float, float], modes_of: Modes) -> float:
@@ -197,18 +195,28 @@ def _shortest(drawn: Drawn, pair: tuple[float, float], modes_of: Modes) -> float
             f"{drawn.y.shape[1]} columns. Use 'auto' or 'cv', or regress one column at a time."
         )
     order = np.lexsort((drawn.weights, drawn.y, *drawn.X.T[::-1]))
-    present = order[drawn.weights[order] > 0]
-    out, kept = present[3::4], np.delete(present, np.s_[3::4])
-    if not len(out):
+    # Every fourth sample is held out, a weight counting as so many; of many, only some are asked.
+    weights = drawn.weights[order]
+    held_out = _every(4.0, np.cumsum(weights))
+    if held_out[-1] == 0:
         return 1.0
-    out = out[:: -(-len(out) // _MOST_HELD_OUT)]
+    asked = np.diff(_every(np.ceil(held_out[-1] / _MOST_HELD_OUT), held_out), prepend=0.0)
+    left = np.maximum(weights - np.diff(held_out, prepend=0.0), 0.0)
+    kept = replace(drawn.at(order), weights=left)
+    out = replace(drawn.at(order), weights=asked).at(np.flatnonzero(asked))
     most = period_limit(get_kernel(drawn.kernel), drawn.period) / pair[0]
     factors = _FACTORS[most >= _FACTORS]
     lengths = [
-        _mean_length(drawn.at(kept).joint(_scaled(pair, factor)), drawn.at(out), modes_of)
-        for factor in factors
+        _mean_length(kept.joint(_scaled(drawn, pair, factor)), out, modes_of) for factor in factors
     ]
-    return float(factors[np.argmin(lengths)]) if len(factors) else 1.0
+    return float(factors[np.argmin(lengths)])
+
+
+def _every(k: float, reached: Floats) -> Floats:
+    """Count every k-th of units laid end to end up to each place, the last one in part."""
+    whole = np.floor(reached / k)
+    part: Floats = np.maximum(reached - k * whole - (k - 1.0), 0.0)
+    return whole + part
 
 
 def _mean_length(joint: Joint, out: Drawn, modes_of: Modes) -> float:

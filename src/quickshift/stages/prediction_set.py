@@ -99,9 +99,15 @@ class PredictionSet:
         -------
         ndarray of shape (m,)
         """
-        responses = check_responses(y, len(self))[self.queries]
+        responses = check_responses(y, len(self))
+        if responses.shape[1:] != self.lower.shape[1:]:
+            raise ValueError(
+                f"y has shape {np.shape(y)}, expected {(len(self), *self.lower.shape[1:])}: the "
+                f"outputs that the set is of."
+            )
+        responses = responses[self.queries]
         inside = (self.lower <= responses) & (responses <= self.upper)
-        every = np.logical_and.reduce(inside.reshape(len(inside), -1), axis=1)
+        every = inside if inside.ndim == 1 else np.logical_and.reduce(inside, axis=1)
         found = np.zeros(len(self), dtype=bool)
         found[self.queries[every]] = True
         return found

@@ -1,6 +1,7 @@
 """Algorithm 3 for responses of several columns: Quick Shift among the responses, by tree search."""
 
-from itertools import combinations
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from quickshift.stages.joint import Joint
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.samples import prepare
 
-__all__ = ["modes_in_space"]
+__all__ = ["Search", "modes_in_space"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -20,8 +21,16 @@ Indices = NDArray[np.int64]
 _POINTS_OF_A_VALLEY = 7
 
 
+class Search(NamedTuple):
+    """What counts as a mode, as in `conditional_modes`, checked."""
+
+    tau: float
+    min_density_ratio: float
+    keep_flat: bool
+
+
 def modes_in_space(
-    joint: Joint, queries: Floats, tau: float, ratio: float, progress: Progress | None
+    joint: Joint, queries: Floats, search: Search, progress: Progress | None
 ) -> tuple[list[Floats], list[Floats], list[Floats]]:
     """Find the modes at each query: values, log joint densities, and those of their valleys.
 
@@ -31,35 +40,40 @@ def modes_in_space(
         With responses of shape (n_samples, n_outputs).
     queries : ndarray of shape (n_queries, n_features)
         Divided as X was.
-    tau, ratio, progress
-        As in `conditional_modes`, checked.
+    search : Search
+        What counts as a mode.
+    progress : callable or None
+        As in `conditional_modes`.
 
     Returns
     -------
     values, log_densities, log_valleys : lists of ndarrays, one a query
     """
-    estimate = _joint_estimate(joint)
+    section = _Section(joint, _joint_estimate(joint), search)
     responses = np.unique(joint.y[joint.weights > 0] + 0.0, axis=0)
     found = []
     with reporting(progress, "conditional_modes") as report:
         for i, query in enumerate(queries):
-            found.append(_modes_at(joint, estimate, responses, query, tau=tau, ratio=ratio))
+            found.append(section.modes_at(query, responses))
             if report is not None:
                 report((i + 1) / len(queries))
-    return tuple(map(list, zip(*found, strict=True)))  # type: ignore[return-value]
+    values, log_densities, log_valleys = zip(*found, strict=True)
+    return list(values), list(log_densities), list(log_valleys)
 
 
 def _joint_estimate(joint: Joint) -> Estimate:
     """Return the estimate over rows (x, y), both divided as the kernel sees them."""
-    tree = joint.features.samples.tree
+    features = joint.features
     rows = np.flatnonzero(joint.weights > 0)
-    points = np.hstack([tree.coordinates(rows), joint.y[rows] / joint.divisor[1]])
-    period = joint.features.samples.period
+    coordinates = features.samples.tree.coordinates(rows)
+    period = features.samples.period
     if period is not None:
         period = np.append(period, np.full(joint.n_outputs, np.inf))
-    features = joint.features
     samples = prepare(
-        points, sample_weight=joint.weights[rows], period=period, n_jobs=features.n_jobs
+        np.hstack([coordinates, joint.y[rows] / joint.divisor[1]]),
+        sample_weight=joint.weights[rows],
+        period=period,
+        n_jobs=features.n_jobs,
     )
     return fit_estimate(
         samples,
@@ -70,45 +84,63 @@ def _joint_estimate(joint: Joint) -> Estimate:
     )
 
 
-def _modes_at(
-    joint: Joint, estimate: Estimate, responses: Floats, query: Floats, *, tau: float, ratio: float
-) -> tuple[Floats, Floats, Floats]:
-    log_sums = _log_sums(joint, estimate, query, responses)
-    highest = log_sums.max()
-    if highest == -np.inf:
-        return responses[:0], log_sums[:0], log_sums[:0]
-    with np.errstate(under="ignore"):
-        heights = np.exp(log_sums - highest)  # in units of the highest, so that none underflows
-    # A vertex below the least share cannot beat one that will be kept.
-    vertices = np.flatnonzero((heights > 0) & (heights >= ratio))
-    graph = climb(
-        responses[vertices],
-        heights[vertices],
-        n_jobs=estimate.n_jobs,
-        significant_bits=estimate.significant_bits,
-    )
-    roots = vertices[cut(graph, tau).roots]
-    values = responses[roots]
-    valleys = _valleys(joint, estimate, query, values, log_sums[roots])
-    return values, log_sums[roots] + joint.log_constant, valleys + joint.log_constant
+@dataclass(frozen=True)
+class _Section:
+    """The joint density over the responses at one x after the other."""
+
+    joint: Joint
+    estimate: Estimate
+    search: Search
+
+    def modes_at(self, query: Floats, responses: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the modes, highest first, and log densities of them and of their valleys."""
+        sums, log_scales = self._sums(query, responses)
+        log_sums = _log(sums) + log_scales
+        highest = int(np.argmax(log_sums))
+        if sums[highest] == 0:
+            return responses[:0], sums[:0], sums[:0]
+        with np.errstate(under="ignore"):  # in units of the highest: it does not underflow
+            heights = sums * np.exp(log_scales - log_scales[highest])
+        # A vertex below the least share cannot beat one that will be kept, unless they differ by no
+        # more than rounding.
+        ratio = self.search.min_density_ratio
+        vertices = np.flatnonzero((heights > 0) & (heights >= 0.999 * ratio * heights[highest]))
+        graph = climb(
+            responses[vertices],
+            heights[vertices],
+            n_jobs=self.estimate.n_jobs,
+            significant_bits=self.estimate.significant_bits,
+        )
+        roots = vertices[cut(graph, self.search.tau).roots]
+        roots = roots[heights[roots] >= ratio * heights[roots[0]]]
+        ways = self._lowest_on_ways(query, responses[roots], log_sums[roots])
+        valleys = ways.max(axis=1)
+        while not self.search.keep_flat and (flat := valleys >= log_sums[roots]).any():
+            last = np.flatnonzero(flat)[-1]
+            roots = np.delete(roots, last)
+            ways = np.delete(np.delete(ways, last, axis=0), last, axis=1)
+            valleys = ways.max(axis=1)
+        constant = self.joint.log_constant
+        return responses[roots], log_sums[roots] + constant, valleys + constant
+
+    def _sums(self, query: Floats, responses: Floats) -> tuple[Floats, Floats]:
+        at = np.hstack([np.tile(query, (len(responses), 1)), responses / self.joint.divisor[1]])
+        return self.estimate.sums_at(at)
+
+    def _lowest_on_ways(self, query: Floats, values: Floats, log_sums: Floats) -> Floats:
+        """Lowest point on the straight way between each two modes; shape (k, k)."""
+        ways = np.full((len(values), len(values)), -np.inf)
+        shares = np.linspace(0, 1, _POINTS_OF_A_VALLEY + 2)[1:-1, None]
+        for i in range(len(values) - 1):  # from one mode to all lower ones at once
+            others = slice(i + 1, None)
+            points = (1 - shares) * values[i] + shares * values[others, None]
+            sums, log_scales = self._sums(query, points.reshape(-1, values.shape[1]))
+            along = (_log(sums) + log_scales).reshape(points.shape[:2]).min(axis=1)
+            ways[i, others] = np.minimum(along, np.minimum(log_sums[i], log_sums[others]))
+            ways[others, i] = ways[i, others]
+        return ways
 
 
-def _log_sums(joint: Joint, estimate: Estimate, query: Floats, responses: Floats) -> Floats:
-    at = np.hstack([np.tile(query, (len(responses), 1)), responses / joint.divisor[1]])
-    values, log_scales = estimate.sums_at(at)
+def _log(sums: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        log_sums: Floats = np.log(values) + log_scales
-    return log_sums
-
-
-def _valleys(
-    joint: Joint, estimate: Estimate, query: Floats, values: Floats, log_sums: Floats
-) -> Floats:
-    """Highest of the lowest points on the straight ways from each mode to the others."""
-    valleys = np.full(len(values), -np.inf)
-    shares = np.linspace(0, 1, _POINTS_OF_A_VALLEY + 2)[1:-1, None]
-    for i, j in combinations(range(len(values)), 2):
-        way = (1 - shares) * values[i] + shares * values[j]
-        lowest = min(_log_sums(joint, estimate, query, way).min(), log_sums[i], log_sums[j])
-        valleys[i], valleys[j] = max(valleys[i], lowest), max(valleys[j], lowest)
-    return valleys
+        return np.log(sums)
