@@ -73,7 +73,7 @@ Ours is `ModalRegressor()` with all its defaults. The peer is partial mean shift
 on the density, from {thinned} samples on at every third x; the ratio is ours over the peer at the
 same x. Our modes are responses of the sample: the last column is the mean distance from a true mode
 to the nearest response, which no choice among the responses can better. The rules behind the
-defaults, σ·n^(-1/6) for the bandwidths and h_y/2 for tau, were chosen with these data at hand.
+defaults, σ·n^(-1/6) for the bandwidths and 0.3 h_y for tau, were chosen with these data at hand.
 
 {nearness}
 

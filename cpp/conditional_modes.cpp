@@ -3,32 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "heights.hpp"
+#include "line_vertex.hpp"
 #include "line_window.hpp"
+#include "valleys.hpp"
 
 namespace quickshift {
 
 namespace {
 
-constexpr int points_of_a_valley = 7;
-constexpr int points_of_a_dip = 16;
-constexpr double steps_of_a_bandwidth = 8.0;
-constexpr Index rungs_at_first = 4;  // between two that are looked at before others
+constexpr double least_slope = 0.01;  // of a share of the sum, in a bandwidth
+constexpr Index rungs_at_first = 8;   // between two that are looked at before others
 constexpr Index parts_of_a_split = 2;
-
-struct Vertex {
-  Index rank;
-  Index rung;     // the last one that is not above it
-  double value;   // the response
-  double height;  // the sum, rounded
-  double sum;
-};
-
-bool above(const Vertex& a, const Vertex& b) {
-  return a.height > b.height || (a.height == b.height && a.rank > b.rank);
-}
 
 // How far a concave parabola of the given height in its middle, added to a line that rises by
 // `rise` (not negative), stands out above the line's higher end.
@@ -40,6 +27,8 @@ double bulge(double rise, double height) {
 // The least second derivative of a kernel along any line, times -h²; infinite where it has kinks.
 double curvature(Kernel kernel) {
   switch (kernel) {
+    case Kernel::gaussian:  // of its logarithm
+      return 1.0;
     case Kernel::epanechnikov:
       return 2.0;
     case Kernel::cosine:
@@ -63,8 +52,10 @@ class ModeFinder {
         options_(options),
         width_(bandwidth_in(tree, options.density)),
         slack_(error_of(options.density)),
+        logarithmic_(options.density.kernel == Kernel::gaussian),
         curvature_(curvature(options.density.kernel)),
-        window_(tree, responses, ladder, options) {}
+        window_(tree, responses, ladder, options),
+        valleys_(responses, ladder, options, width_) {}
 
   // Writes the modes, highest first.
   void find(const double* point, std::vector<ConditionalMode>& modes) {
@@ -72,7 +63,7 @@ class ModeFinder {
     window_.gather(point);
     if (window_.empty()) return;
     find_roots();
-    write(modes);
+    valleys_.write(window_, roots_, modes);
   }
   double marginal() const { return window_.empty() ? 0.0 : window_.marginal(); }
   double log_scale() const { return window_.log_scale(); }
@@ -91,7 +82,12 @@ class ModeFinder {
     return vertex(rank, rung, window_.sum_above(responses_.places[rank], rung));
   }
   Vertex vertex(Index rank, Index rung, double sum) const {
-    return {rank, rung, responses_.values[rank], round_to_bits(sum, options_.bits), sum};
+    return {rank,
+            rung,
+            responses_.values[rank],
+            round_to_bits(sum, options_.bits),
+            sum,
+            responses_.places[rank] / width_};
   }
 
   double bound_between(const Vertex& low, const Vertex& high) const {
@@ -99,22 +95,56 @@ class ModeFinder {
     return round_to_bits(slack_ * most_between(low, high), options_.bits);
   }
 
+  // What is convex along the line once `bend` times half the square of the place is added: the
+  // logarithm of the sum (gaussian), or the sum itself.
+  double level(const Vertex& vertex) const {
+    return logarithmic_ ? std::log(vertex.sum) : vertex.sum;
+  }
+  double bend(const Vertex& low, const Vertex& high) const {
+    return logarithmic_ ? 1.0 : curvature_ * window_.weight_within(low.rung, high.rung);
+  }
+
   double most_between(const Vertex& low, const Vertex& high) const {
-    const double from = responses_.places[low.rank];
-    const double to = responses_.places[high.rank];
     const double least = std::min(low.sum, high.sum);
     const double most = std::max(low.sum, high.sum);
-    const double square = (to - from) / width_ * ((to - from) / width_);
+    const double width = high.place - low.place;
+    const double parabola = bend(low, high) * width * width / 8.0;
     // Far from each other both ends may be 0 to rounding, though what lies between is not.
-    if (options_.density.kernel == Kernel::gaussian && most > 0.0 && square < 16.0) {
-      return most * std::exp(bulge(std::log(most / least), square / 8.0));
+    if (logarithmic_ && most > 0.0 && width < 4.0) {
+      return most * std::exp(bulge(std::log(most / least), parabola));
     }
-    if (!std::isinf(curvature_)) {
-      const double parabola =
-          curvature_ * square / 8.0 * window_.weight_within(low.rung, high.rung);
-      return most + bulge(most - least, parabola);
-    }
-    return window_.sum_within(from, to, low.rung, high.rung);
+    if (!logarithmic_ && !std::isinf(curvature_)) return most + bulge(most - least, parabola);
+    return window_.sum_within(responses_.places[low.rank], responses_.places[high.rank], low.rung,
+                              high.rung);
+  }
+
+  // Whether the sum rises all the way between two known vertices: as steep as it was before the
+  // first, it has not bent down enough at the second. And whether it falls, from what comes after.
+  bool rises(std::size_t i) const {
+    if (i == 0 || std::isinf(curvature_)) return false;
+    const Vertex& before = known_[i - 1].vertex;
+    const Vertex& low = known_[i].vertex;
+    const Vertex& high = known_[i + 1].vertex;
+    const double slope = (level(low) - level(before)) / (low.place - before.place);
+    const double way = high.place - 0.5 * (before.place + low.place);
+    return slope - bend(before, high) * way > least_slope * scale_of(high);
+  }
+  bool falls(std::size_t i) const {
+    if (i + 2 >= known_.size() || std::isinf(curvature_)) return false;
+    const Vertex& low = known_[i].vertex;
+    const Vertex& high = known_[i + 1].vertex;
+    const Vertex& after = known_[i + 2].vertex;
+    const double slope = (level(after) - level(high)) / (after.place - high.place);
+    const double way = 0.5 * (high.place + after.place) - low.place;
+    return slope + bend(low, after) * way < -least_slope * scale_of(low);
+  }
+  double scale_of(const Vertex& vertex) const { return logarithmic_ ? 1.0 : vertex.sum; }
+
+  // Whether every vertex from one to another has the next one within tau, with room for those that
+  // rounding cannot tell apart on a slope.
+  bool is_dense(const Vertex& low, const Vertex& high) const {
+    const auto gap = std::lower_bound(ladder_.gaps.begin(), ladder_.gaps.end(), low.rank);
+    return gap == ladder_.gaps.end() || *gap >= high.rank;
   }
 
   // A vertex whose sum is known, and what is known of those up to the next such vertex.
@@ -165,7 +195,7 @@ class ModeFinder {
     }
     for (std::size_t i = 0; i < known_.size(); ++i) {
       Known& here = known_[i];
-      here.hidden = here.hidden || here.bound <= floor || hidden(i);
+      here.hidden = here.hidden || here.bound <= floor || hidden(i) || is_slope(i);
       if (!here.hidden) {
         mark_split(i);
         unsettled = true;
@@ -215,6 +245,16 @@ class ModeFinder {
       if (!may_exceed(i, known_[j].vertex)) return true;
     }
     return false;
+  }
+
+  // Whether every vertex between two known ones is beaten by its neighbour uphill; so is the lower
+  // end.
+  bool is_slope(std::size_t i) {
+    const bool up = rises(i);
+    if (!up && !falls(i)) return false;
+    if (!is_dense(known_[i].vertex, known_[i + 1].vertex)) return false;
+    known_[up ? i : i + 1].beaten = true;
+    return true;
   }
 
   // Marks what may decide on vertices between two known ones: those within tau, and one more.
@@ -299,12 +339,13 @@ class ModeFinder {
       if (above(before, best)) best = before;
     }
     best = last_as_high(best, end.rank);
+    const bool slopes = is_dense(start, end);  // whose vertices their neighbours beat
     next_.back().bound = best.height;
-    next_.back().hidden = hidden;
+    next_.back().hidden = hidden || slopes;
     add_inner(best, hidden);
     if (best.rank + 1 < end.rank) {
       const Vertex lower = inner_vertex(best.rank + 1, start.rung);
-      add_inner(lower, hidden);
+      add_inner(lower, hidden || slopes);
       if (lower.rank + 1 < end.rank) next_.back().bound = lower.height;
     }
     return true;
@@ -331,105 +372,19 @@ class ModeFinder {
     return best;
   }
 
-  // Roots on their line, each with the valleys to its neighbours.
-  struct Along {
-    ConditionalMode mode;
-    std::size_t before, after;  // neighbours; itself where there is none
-    double valley_before = 0.0;
-    double valley_after = 0.0;
-
-    double valley() const { return std::max(valley_before, valley_after); }
-  };
-
-  // Writes the roots, highest first, without the flat ones if so wanted.
-  void write(std::vector<ConditionalMode>& modes) {
-    std::sort(roots_.begin(), roots_.end(),
-              [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
-    lay_along();
-    std::vector<std::size_t> order(roots_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return above(roots_[b], roots_[a]); });
-    for (const std::size_t i : order) {  // the lowest first
-      if (!options_.keep_flat && along_[i].valley() >= along_[i].mode.sum) {
-        forget(i);
-      } else {
-        kept_.push_back(i);
-      }
-    }
-    for (; !kept_.empty(); kept_.pop_back()) {
-      const Along& here = along_[kept_.back()];
-      modes.push_back(here.mode);
-      modes.back().valley = here.valley();
-    }
-  }
-
-  void lay_along() {
-    along_.clear();
-    for (std::size_t i = 0; i < roots_.size(); ++i) {
-      const Vertex& root = roots_[i];
-      const double sum = window_.sum_at(responses_.places[root.rank], root.rung);
-      along_.push_back({{root.rank, sum, 0.0}, i, i});
-      if (i == 0) continue;
-      const double valley = lowest_between(along_[i - 1].mode, along_[i].mode);
-      along_[i - 1].after = i;
-      along_[i].before = i - 1;
-      along_[i - 1].valley_after = along_[i].valley_before = valley;
-    }
-  }
-
-  // Joins the valleys on both sides of a root.
-  void forget(std::size_t i) {
-    const Along& here = along_[i];
-    const bool inner = here.before != i && here.after != i;
-    const double valley = inner ? std::min(here.valley_before, here.valley_after) : 0.0;
-    if (here.before != i) {
-      along_[here.before].after = inner ? here.after : here.before;
-      along_[here.before].valley_after = valley;
-    }
-    if (here.after != i) {
-      along_[here.after].before = inner ? here.before : here.after;
-      along_[here.after].valley_before = valley;
-    }
-  }
-
-  // The lowest of both and of some places between them. Where those show no dip, it may still lie
-  // beside the lower mode.
-  double lowest_between(const ConditionalMode& low, const ConditionalMode& high) const {
-    const double from = responses_.places[low.rank];
-    const double to = responses_.places[high.rank];
-    const double ends = std::min(low.sum, high.sum);
-    double lowest = ends;
-    for (int i = 1; i <= points_of_a_valley; ++i) {
-      const double share = i / (points_of_a_valley + 1.0);
-      lowest = std::min(lowest, sum_anywhere((1.0 - share) * from + share * to));
-    }
-    for (int i = 1; i <= points_of_a_dip && lowest == ends; ++i) {
-      const double step = std::min(i * width_ / steps_of_a_bandwidth, to - from);
-      const double place = low.sum < high.sum ? from + step : to - step;
-      lowest = std::min(lowest, sum_anywhere(place));
-    }
-    return lowest;
-  }
-
-  double sum_anywhere(double place) const {
-    const auto above = std::upper_bound(ladder_.places.begin(), ladder_.places.end(), place);
-    return window_.sum_at(place, above - ladder_.places.begin() - 1);
-  }
-
   const Responses& responses_;
   const Ladder& ladder_;
   const LineOptions& options_;
   double width_;  // h in the scale of the tree
   double slack_;
-  double curvature_;
+  bool logarithmic_;
+  double curvature_;  // in bandwidths
   LineWindow window_;
+  Valleys valleys_;
   std::vector<Vertex> roots_;
   std::vector<Known> known_, next_;  // by rising rank
-  std::vector<Along> along_;         // as the roots, by rising rank
-  std::vector<std::size_t> kept_;
-  std::size_t top_ = 0;   // the highest of the known ones
-  double highest_ = 0.0;  // of the sums known so far, also of forgotten ones
+  std::size_t top_ = 0;              // the highest of the known ones
+  double highest_ = 0.0;             // of the sums known so far, also of forgotten ones
 };
 
 // What was found at the location of a query, in the order of their tree.

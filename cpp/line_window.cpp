@@ -13,6 +13,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // Sums below this share of the highest need not be within rtol.
 constexpr double least_accurate = 1e-6;
+// Part of tau within which responses on a slope may have sums that are equal after rounding.
+constexpr double indistinct = 1e-3;
 constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
 
 LineSum line_sum_for(const Tree& tree, const DensityOptions& options) {
@@ -55,6 +57,10 @@ Ladder::Ladder(const Tree& tree, const Responses& responses, const LineOptions& 
       first_reaching(ranks.size()),
       last_reaching(ranks.size()) {
   for (Index rank : ranks) places.push_back(responses.places[rank]);
+  for (Index rank = 0; rank + 1 < responses.vertices; ++rank) {
+    const double gap = responses.values[rank + 1] - responses.values[rank];
+    if (!(gap <= (1.0 - indistinct) * options.tau)) gaps.push_back(rank);
+  }
   const double reach = reach_along(tree, options);
   Index first = 0;
   Index last = 0;
@@ -89,6 +95,7 @@ void LineWindow::gather(const double* point) {
   double reach_sq = scale_.support_sq;
   if (is_infinite(options_.density.kernel)) reach_sq = reach_from_nearest(point);
   collect(point, reach_sq);
+  keep_within(is_infinite(options_.density.kernel) ? reach_of_found() : reach_sq);
   if (!empty()) lay_out();
 }
 
@@ -104,8 +111,8 @@ double LineWindow::reach_from_nearest(const double* point) {
     far_ = near > far_decay;
     factor_ = std::exp(std::min(near, far_decay));
   }
-  const double least = least_sum(options_, tree_.weights[keeper.slot()]);
-  return std::max(reach_sq(tree_, density, least, near), keeper.square());
+  least_ = least_sum(options_, tree_.weights[keeper.slot()]);
+  return std::max(reach_sq(tree_, density, least_, near), keeper.square());
 }
 
 void LineWindow::collect(const double* point, double reach_sq) {
@@ -121,25 +128,53 @@ void LineWindow::collect(const double* point, double reach_sq) {
       continue;
     }
     const Index leaf = tree_.leaf_of(node);
-    const Index* begin = responses_.begin + leaf * tree_.stride;
     pair_kernels().squares(point, tree_.leaf_block(leaf), leaf_squares_.data());
-    for (int i = 0; i < tree_.count(leaf); ++i) {
-      if (leaf_squares_[i] > reach_sq) continue;
-      for (Index sample = begin[i]; sample < begin[i + 1]; ++sample) {
-        found_.push_back({sample, leaf_squares_[i]});
-      }
+    collect_leaf(leaf, reach_sq);
+  }
+}
+
+// Whether a sample is in reach can hardly be predicted, so no branch depends on it.
+void LineWindow::collect_leaf(Index leaf, double reach_sq) {
+  const int count = tree_.count(leaf);
+  const Index* begin = responses_.begin + leaf * tree_.stride;
+  std::size_t size = found_.size();
+  found_.resize(size + static_cast<std::size_t>(begin[count] - begin[0]));
+  for (int i = 0; i < count; ++i) {
+    for (Index sample = begin[i]; sample < begin[i + 1]; ++sample) {
+      found_[size] = {sample, leaf_squares_[i]};
+      size += leaf_squares_[i] <= reach_sq;
     }
   }
+  found_.resize(size);
+}
+
+// The reach was derived from all samples; what was found weighs less.
+double LineWindow::reach_of_found() const {
+  const DensityOptions& density = options_.density;
+  if (density.rtol == 0.0 || empty()) return infinity;
+  const double weight = static_cast<double>(found_.size()) * tree_.greatest_weight;
+  const double amount = -log_scale_ + std::log(weight / (0.5 * density.rtol * least_));
+  return std::max(square_at_decay(density.kernel, amount, scale_.width), nearest_);
+}
+
+void LineWindow::keep_within(double reach_sq) {
+  const Index* rungs = responses_.rung_of_sample;
+  first_ = ladder_.size();
+  last_ = -1;
+  std::size_t size = 0;
+  for (const Found& found : found_) {
+    found_[size] = found;
+    if (found.square > reach_sq) continue;
+    ++size;
+    first_ = std::min(first_, rungs[found.sample]);
+    last_ = std::max(last_, rungs[found.sample]);
+  }
+  found_.resize(size);
 }
 
 // Sorts the samples by rung, in arrays of whole steps; what fills them up has no weight.
 void LineWindow::lay_out() {
   const Index* rungs = responses_.rung_of_sample;
-  first_ = last_ = rungs[found_[0].sample];
-  for (const Found& found : found_) {
-    first_ = std::min(first_, rungs[found.sample]);
-    last_ = std::max(last_, rungs[found.sample]);
-  }
   begin_.assign(static_cast<std::size_t>(last_ - first_ + 2), 0);
   weight_before_.assign(begin_.size(), 0.0);
   for (const Found& found : found_) ++begin_[rungs[found.sample] - first_ + 1];

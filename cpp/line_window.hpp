@@ -17,6 +17,7 @@ namespace quickshift {
 struct Ladder {
   std::vector<Index> ranks;    // of the rungs among all vertices
   std::vector<double> places;  // of the rungs
+  std::vector<Index> gaps;     // ranks whose next vertex is about tau away, or further
   // By rung: the first and the last rung whose samples reach what lies from it to the next.
   std::vector<Index> first_reaching;
   std::vector<Index> last_reaching;
@@ -74,6 +75,9 @@ class LineWindow {
   LineBlock block(Index begin, Index end) const;  // widened to whole steps
   double reach_from_nearest(const double* point);
   void collect(const double* point, double reach_sq);
+  void collect_leaf(Index leaf, double reach_sq);
+  double reach_of_found() const;
+  void keep_within(double reach_sq);
   void lay_out();
   // The rungs whose samples reach places above one rung up to above another, counted from the
   // first.
@@ -100,6 +104,7 @@ class LineWindow {
   std::vector<LineSeries> series_;
   double nearest_ = 0.0;  // square to the nearest sample in x, for an infinite kernel
   double log_scale_ = 0.0;
+  double least_ = 0.0;  // that a sum of interest has
   bool far_ = false;
 };
 

@@ -49,8 +49,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         sets of 90 % are the shortest, by responses held out. All features share h_x: put a scaler
         before this estimator in a Pipeline if their scales differ.
     tau : float or "auto", default="auto"
-        Longest move, in the units of y: modes nearer than that are one. "auto" is half a (Gaussian)
-        bandwidth of y, but at least the 99th percentile of the distance between neighbouring
+        Longest move, in the units of y: modes nearer than that are one. "auto" is 0.3 (Gaussian)
+        bandwidths of y, but at least the 99th percentile of the distance between neighbouring
         distinct responses; of the modes at that tau, those that do not rise above the way to the
         next one are dropped, because only a gap in the responses made them. With a number the
         algorithm is that of the paper.
@@ -170,7 +170,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             self.n_outputs_ = self._joint.n_outputs
             self._line: Responses | None = None
             if self.n_outputs_ == 1:
-                self._line = sort_responses(self._joint)
+                self._line = sort_responses(self._joint, self.tau_)
             self._calibration: tuple[Floats, Floats] | None = None
             self._split: ModalRegressor | None = None
         return self

@@ -180,7 +180,7 @@ def conditional_modes(
     search = Search(check_tau(tau), check_ratio(min_density_ratio), bool(keep_flat))
     if joint.n_outputs > 1:
         return _in_space(joint, points, search, progress)
-    line = sort_responses(joint) if responses is None else responses
+    line = sort_responses(joint, search.tau) if responses is None else responses
     return _on_line(joint, line, points, search, progress)
 
 

@@ -24,7 +24,7 @@ __all__ = ["Joint", "Responses", "check_pair", "prepare_joint", "sort_responses"
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_RUNG = 0.5  # bandwidths between two rungs of the line
+_RUNGS = 0.05, 0.5  # bandwidths between two rungs of the line, at least and at most
 _LARGEST = 2.0**500  # a place on the line of responses, beside the coordinates of the samples
 
 
@@ -205,8 +205,11 @@ def wrapped(points: NDArray[Any], period: Floats | None) -> NDArray[Any]:
     return points
 
 
-def sort_responses(joint: Joint) -> Responses:
-    """Put the responses of one column into the order of the line, and of the tree."""
+def sort_responses(joint: Joint, tau: float) -> Responses:
+    """Put the responses of one column into the order of the line, and of the tree.
+
+    The rungs suit a search with tau; with another one it only takes longer.
+    """
     tree = joint.features.samples.tree
     slots = tree.slots_of_rows()
     rows = np.flatnonzero(slots >= 0)
@@ -225,7 +228,8 @@ def sort_responses(joint: Joint) -> Responses:
     first = np.flatnonzero(np.diff(slots, prepend=-1) | np.diff(ranks, prepend=-1))
     weights = np.ldexp(np.add.reduceat(weights, first), -tree.weight_exponent)
     begin = np.searchsorted(slots[first], np.arange(tree.slots + 1))
-    width = math.ldexp(_RUNG * joint.features.bandwidth, -tree.exponent)
+    least, most = (share * joint.features.bandwidth for share in _RUNGS)
+    width = math.ldexp(min(max(0.5 * tau / joint.divisor[1], least), most), -tree.exponent)
     rungs = _core.rungs(places, width)
     ranks = ranks[first]
     rung_of_sample = np.searchsorted(rungs, ranks, side="right") - 1

@@ -93,9 +93,9 @@ class Drawn:
 
 
 def choose_joint_tau(joint: Joint) -> float:
-    """Choose tau: half a Gaussian bandwidth of y, but enough for nearly all to reach a neighbour.
+    """Choose tau: 0.3 Gaussian bandwidths of y, but enough for nearly all to reach a neighbour.
 
-    A third of what clusters take: two branches that meet have modes near each other, and modes that
+    A fifth of what clusters take: two branches that meet have modes near each other, and modes that
     only a gap makes are told by their height.
 
     Parameters
@@ -106,7 +106,7 @@ def choose_joint_tau(joint: Joint) -> float:
     Returns
     -------
     float
-        max(h / 2, 99th percentile of the distance between neighbouring distinct responses).
+        max(0.3 h, 99th percentile of the distance between neighbouring distinct responses).
     """
     dimensions = joint.features.samples.n_features + joint.n_outputs
     h_gaussian = gaussian_equivalent(joint.bandwidth[1], joint.kernel, dimensions)
@@ -114,7 +114,7 @@ def choose_joint_tau(joint: Joint) -> float:
     samples = prepare(columns, sample_weight=joint.weights, n_jobs=joint.features.n_jobs)
     threads = resolve_threads(joint.features.n_jobs)
     nearest = _core.nearest_distances(samples.tree, threads)
-    return tau_rule(h_gaussian / 3, nearest, samples.tree.locations()[1])
+    return tau_rule(h_gaussian / 5, nearest, samples.tree.locations()[1])
 
 
 def automatic_modes(joint: Joint, queries: ArrayLike) -> ConditionalModes:

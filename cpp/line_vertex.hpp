@@ -1,0 +1,21 @@
+// A response as a vertex of the graph at one query.
+#pragma once
+
+#include "points.hpp"
+
+namespace quickshift {
+
+struct Vertex {
+  Index rank;
+  Index rung;     // the last one that is not above it
+  double value;   // the response
+  double height;  // the sum, rounded
+  double sum;
+  double place;  // in bandwidths
+};
+
+inline bool above(const Vertex& a, const Vertex& b) {
+  return a.height > b.height || (a.height == b.height && a.rank > b.rank);
+}
+
+}  // namespace quickshift
