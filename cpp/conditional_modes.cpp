@@ -15,7 +15,6 @@ namespace {
 
 constexpr double least_slope = 0.01;  // of a share of the sum, in a bandwidth
 constexpr Index rungs_at_first = 8;   // between two that are looked at before others
-constexpr Index parts_of_a_split = 2;
 
 // How far a concave parabola of the given height in its middle, added to a line that rises by
 // `rise` (not negative), stands out above the line's higher end.
@@ -46,11 +45,13 @@ double curvature(Kernel kernel) {
 class ModeFinder {
  public:
   ModeFinder(const Tree& tree, const Responses& responses, const Ladder& ladder,
-             const LineOptions& options)
-      : responses_(responses),
+             const LineOptions& options, const Execution& execution)
+      : execution_(execution),
+        responses_(responses),
         ladder_(ladder),
         options_(options),
         width_(bandwidth_in(tree, options.density)),
+        tau_(options.tau * responses.places_of_values() / width_),
         slack_(error_of(options.density)),
         logarithmic_(options.density.kernel == Kernel::gaussian),
         curvature_(curvature(options.density.kernel)),
@@ -63,7 +64,7 @@ class ModeFinder {
     window_.gather(point);
     if (window_.empty()) return;
     find_roots();
-    valleys_.write(window_, roots_, modes);
+    if (!execution_.stop) valleys_.write(window_, execution_, roots_, modes);
   }
   double marginal() const { return window_.empty() ? 0.0 : window_.marginal(); }
   double log_scale() const { return window_.log_scale(); }
@@ -74,20 +75,21 @@ class ModeFinder {
     return 1.0 + 1e-13 + (is_infinite(options.kernel) ? 4.0 * options.rtol : 0.0);
   }
 
-  Vertex rung_vertex(Index rung) const {
-    const Index rank = ladder_.ranks[rung];
-    return vertex(rank, rung, window_.sum_at(responses_.places[rank], rung));
-  }
+  Vertex rung_vertex(Index rung) const { return summed_vertex(ladder_.ranks[rung], rung); }
   Vertex inner_vertex(Index rank, Index rung) {
-    return vertex(rank, rung, window_.sum_above(responses_.places[rank], rung));
+    const LineSeries* series = window_.series_above(rung);
+    if (!series) return summed_vertex(rank, rung);
+    return vertex(rank, rung, series->sum_at(responses_.places[rank]));
   }
-  Vertex vertex(Index rank, Index rung, double sum) const {
-    return {rank,
-            rung,
-            responses_.values[rank],
-            round_to_bits(sum, options_.bits),
-            sum,
-            responses_.places[rank] / width_};
+  Vertex summed_vertex(Index rank, Index rung) const {
+    const double place = responses_.places[rank];
+    if (logarithmic_) return vertex(rank, rung, window_.slope_at(place, rung));
+    return vertex(rank, rung, {window_.sum_at(place, rung), 0.0});
+  }
+  Vertex vertex(Index rank, Index rung, SumAndSlope at) const {
+    const double height = round_to_bits(at.sum, options_.bits);
+    const double place = responses_.places[rank] / width_;
+    return {rank, rung, responses_.values[rank], height, at.sum, place, at.slope};
   }
 
   double bound_between(const Vertex& low, const Vertex& high) const {
@@ -95,22 +97,12 @@ class ModeFinder {
     return round_to_bits(slack_ * most_between(low, high), options_.bits);
   }
 
-  // What is convex along the line once `bend` times half the square of the place is added: the
-  // logarithm of the sum (gaussian), or the sum itself.
-  double level(const Vertex& vertex) const {
-    return logarithmic_ ? std::log(vertex.sum) : vertex.sum;
-  }
-  double bend(const Vertex& low, const Vertex& high) const {
-    return logarithmic_ ? 1.0 : curvature_ * window_.weight_within(low.rung, high.rung);
-  }
-
   double most_between(const Vertex& low, const Vertex& high) const {
     const double least = std::min(low.sum, high.sum);
     const double most = std::max(low.sum, high.sum);
     const double width = high.place - low.place;
     const double parabola = bend(low, high) * width * width / 8.0;
-    // Far from each other both ends may be 0 to rounding, though what lies between is not.
-    if (logarithmic_ && most > 0.0 && width < 4.0) {
+    if (logarithmic_ && !is_faint(low.sum < high.sum ? low : high)) {
       return most * std::exp(bulge(std::log(most / least), parabola));
     }
     if (!logarithmic_ && !std::isinf(curvature_)) return most + bulge(most - least, parabola);
@@ -118,27 +110,50 @@ class ModeFinder {
                               high.rung);
   }
 
-  // Whether the sum rises all the way between two known vertices: as steep as it was before the
-  // first, it has not bent down enough at the second. And whether it falls, from what comes after.
+  // Whether what the window leaves out may be a part of a gaussian sum that counts.
+  bool is_faint(const Vertex& vertex) const {
+    return !(vertex.sum > 0.5 * std::max(options_.least_ratio, least_accurate) * highest_);
+  }
+
+  // The logarithm of the sum (gaussian), or the sum itself, is convex once this much of half the
+  // square of the place is added.
+  double bend(const Vertex& low, const Vertex& high) const {
+    return logarithmic_ ? 1.0 : curvature_ * window_.weight_within(low.rung, high.rung);
+  }
+
+  // Whether the sum rises all the way between two known vertices: as steep as it is at the first,
+  // or was before it, it has not bent down enough at the second.
   bool rises(std::size_t i) const {
+    const Vertex& low = known_[i].vertex;
+    const Vertex& high = known_[i + 1].vertex;
+    if (logarithmic_) {
+      return !is_faint(low) && low.slope - (high.place - low.place) > least_slope;
+    }
     if (i == 0 || std::isinf(curvature_)) return false;
     const Vertex& before = known_[i - 1].vertex;
-    const Vertex& low = known_[i].vertex;
-    const Vertex& high = known_[i + 1].vertex;
-    const double slope = (level(low) - level(before)) / (low.place - before.place);
+    const double slope = (low.sum - before.sum) / (low.place - before.place);
     const double way = high.place - 0.5 * (before.place + low.place);
-    return slope - bend(before, high) * way > least_slope * scale_of(high);
+    return slope - bend(before, high) * way > least_slope * high.sum;
   }
+  // And whether it falls, from how it does so at the second or after it.
   bool falls(std::size_t i) const {
-    if (i + 2 >= known_.size() || std::isinf(curvature_)) return false;
     const Vertex& low = known_[i].vertex;
     const Vertex& high = known_[i + 1].vertex;
+    if (logarithmic_) {
+      return !is_faint(high) && high.slope + (high.place - low.place) < -least_slope;
+    }
+    if (i + 2 >= known_.size() || std::isinf(curvature_)) return false;
     const Vertex& after = known_[i + 2].vertex;
-    const double slope = (level(after) - level(high)) / (after.place - high.place);
+    const double slope = (after.sum - high.sum) / (after.place - high.place);
     const double way = 0.5 * (high.place + after.place) - low.place;
-    return slope + bend(low, after) * way < -least_slope * scale_of(low);
+    return slope + bend(low, after) * way < -least_slope * low.sum;
   }
-  double scale_of(const Vertex& vertex) const { return logarithmic_ ? 1.0 : vertex.sum; }
+
+  // Whether a sum that changes by `slope` in a bandwidth has changed its rounded height by the time
+  // a dense stretch has gone on by the room that is left between its widest gap and tau.
+  bool outdoes_rounding(double slope, double sum) const {
+    return slope * indistinct * tau_ > std::ldexp(sum, 2 - options_.bits);
+  }
 
   // Whether every vertex from one to another has the next one within tau, with room for those that
   // rounding cannot tell apart on a slope.
@@ -163,7 +178,7 @@ class ModeFinder {
   void find_roots() {
     highest_ = 0.0;
     begin_on_ladder();
-    while (judge()) refine();
+    while (judge() && !execution_.stop) refine();
     std::erase_if(roots_,
                   [&](const Vertex& root) { return root.sum < options_.least_ratio * highest_; });
   }
@@ -250,6 +265,7 @@ class ModeFinder {
   // Whether every vertex between two known ones is beaten by its neighbour uphill; so is the lower
   // end.
   bool is_slope(std::size_t i) {
+    if (!outdoes_rounding(least_slope, 1.0)) return false;
     const bool up = rises(i);
     if (!up && !falls(i)) return false;
     if (!is_dense(known_[i].vertex, known_[i + 1].vertex)) return false;
@@ -305,7 +321,6 @@ class ModeFinder {
     known_.swap(next_);
   }
 
-  // Several at once: a round costs as much as some vertices.
   void split_before(const Vertex& end, bool hidden) {
     const Vertex start = next_.back().vertex;
     const bool by_rung = end.rung - start.rung > 1;
@@ -313,15 +328,10 @@ class ModeFinder {
         end.rank == ladder_.ranks[end.rung] && split_at_top(start, end, hidden)) {
       return;
     }
-    const Index from = by_rung ? start.rung : start.rank;
-    const Index length = by_rung ? end.rung - from : end.rank - from;
-    const Index parts = std::min(parts_of_a_split, length);
     next_.back().hidden = hidden;
-    for (Index part = 1; part < parts; ++part) {
-      const Index at = from + length * part / parts;
-      add(next_, by_rung ? rung_vertex(at) : inner_vertex(at, start.rung));
-      next_.back().beaten = next_.back().hidden = hidden;
-    }
+    add(next_, by_rung ? rung_vertex((start.rung + end.rung) / 2)
+                       : inner_vertex((start.rank + end.rank) / 2, start.rung));
+    next_.back().beaten = next_.back().hidden = hidden;
     next_.back().bound = bound_between(next_.back().vertex, end);
   }
 
@@ -329,7 +339,8 @@ class ModeFinder {
   // top, and the sums fall to both sides of it.
   bool split_at_top(const Vertex& start, const Vertex& end, bool hidden) {
     const LineSeries* series = window_.series_above(start.rung);
-    if (!series || !series->is_concave()) return false;
+    const double bend = series ? series->least_bend() : 0.0;
+    if (!(bend > 0.0)) return false;
     const double* places = responses_.places;
     const double* after =
         std::upper_bound(places + start.rank + 1, places + end.rank, series->top());
@@ -339,7 +350,8 @@ class ModeFinder {
       if (above(before, best)) best = before;
     }
     best = last_as_high(best, end.rank);
-    const bool slopes = is_dense(start, end);  // whose vertices their neighbours beat
+    // Whose vertices their neighbours beat, or the best one does if it is within tau.
+    const bool slopes = outdoes_rounding(bend * tau_, best.sum) && is_dense(start, end);
     next_.back().bound = best.height;
     next_.back().hidden = hidden || slopes;
     add_inner(best, hidden);
@@ -372,10 +384,12 @@ class ModeFinder {
     return best;
   }
 
+  const Execution& execution_;
   const Responses& responses_;
   const Ladder& ladder_;
   const LineOptions& options_;
   double width_;  // h in the scale of the tree
+  double tau_;    // in bandwidths
   double slack_;
   bool logarithmic_;
   double curvature_;  // in bandwidths
@@ -419,7 +433,7 @@ ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,
   std::vector<AtLocation> found(static_cast<std::size_t>(at.slots()));
   run_tasks(execution, at.leaves(), 1e5 * static_cast<double>(at.locations), [&] {
     return
-        [&, finder = ModeFinder(tree, responses, ladder, options),
+        [&, finder = ModeFinder(tree, responses, ladder, options, execution),
          point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index leaf) mutable {
           for (int i = 0; i < at.count(leaf) && !execution.stop; ++i) {
             AtLocation& here = found[leaf * at.stride + i];

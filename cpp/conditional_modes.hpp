@@ -25,11 +25,22 @@ struct Responses {
   const double* place_of_sample;  // rising within a slot
   const Index* rung_of_sample;    // the last rung that is not above it
   const double* weights;          // of the samples, scaled as the tree's
+
+  // What turns a difference of values into one of places.
+  double places_of_values() const {
+    const Index last = vertices - 1;
+    return last == 0 ? 0.0 : (places[last] - places[0]) / (values[last] - values[0]);
+  }
 };
 
 // Ranks to begin with, the first and the last among them: where two of them are further apart than
 // `width`, no vertex lies in between.
 std::vector<Index> rungs_of(const double* places, Index vertices, double width);
+
+// Gaussian and exponential sums below this share of the highest need not be within rtol.
+inline constexpr double least_accurate = 1e-6;
+// Part of tau by which the gaps of a dense stretch of responses stay below it.
+inline constexpr double indistinct = 1e-3;
 
 struct LineOptions {
   DensityOptions density;

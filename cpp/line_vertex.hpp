@@ -12,6 +12,7 @@ struct Vertex {
   double height;  // the sum, rounded
   double sum;
   double place;  // in bandwidths
+  double slope;  // of the sum's logarithm, in a bandwidth; gaussian only
 };
 
 inline bool above(const Vertex& a, const Vertex& b) {

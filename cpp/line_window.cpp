@@ -11,10 +11,6 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Sums below this share of the highest need not be within rtol.
-constexpr double least_accurate = 1e-6;
-// Part of tau within which responses on a slope may have sums that are equal after rounding.
-constexpr double indistinct = 1e-3;
 constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
 
 LineSum line_sum_for(const Tree& tree, const DensityOptions& options) {
@@ -82,6 +78,8 @@ LineWindow::LineWindow(const Tree& tree, const Responses& responses, const Ladde
       options_(options),
       scale_(options.density.kernel, bandwidth_in(tree, options.density), tree.features + 1),
       add_line_(line_sum_for(tree, options.density)),
+      add_slope_(rough_terms_suffice(tree, options.density) ? pair_kernels().rough_line_slope
+                                                            : pair_kernels().line_slope),
       expands_(options.density.kernel == Kernel::gaussian &&
                rough_terms_suffice(tree, options.density)),
       factor_(options.density.kernel == Kernel::epanechnikov ? 1.0 / scale_.width_sq : 1.0),
@@ -222,9 +220,9 @@ LineBlock LineWindow::block(Index begin, Index end) const {
   return {places_.data() + from, squares_.data() + from, weights_.data() + from, to - from};
 }
 
-double LineWindow::sum_above(double place, Index rung) {
-  const LineSeries* series = series_above(rung);
-  return series ? series->sum_at(place) : sum_at(place, rung);
+SumAndSlope LineWindow::slope_at(double place, Index rung) const {
+  const auto [first, last] = reaching(rung, rung);
+  return add_slope_(block(begin_[first], begin_[last]), scale_, place);
 }
 
 const LineSeries* LineWindow::series_above(Index rung) {
@@ -242,20 +240,23 @@ const LineSeries* LineWindow::series_above(Index rung) {
   return &series_.back();
 }
 
-double LineSeries::sum_at(double place) const {
+SumAndSlope LineSeries::sum_at(double place) const {
   const double t = (place - centre) / width;
   double sum = 0.0;
-  for (int k = line_terms - 1; k >= 0; --k) sum = sum * t + coefficients[k];
-  return sum;
+  double slope = 0.0;
+  for (int k = line_terms - 1; k >= 0; --k) {
+    slope = slope * t + sum;
+    sum = sum * t + coefficients[k];
+  }
+  return {sum, slope / sum};
 }
 
-// By a bound on the second derivative.
-bool LineSeries::is_concave() const {
+double LineSeries::least_bend() const {
   double rest = 0.0;
   for (int k = line_terms - 1; k >= 3; --k) {
     rest = (rest + k * (k - 1) * std::fabs(coefficients[k])) * half;
   }
-  return 2.0 * coefficients[2] + rest < 0.0;
+  return -2.0 * coefficients[2] - rest;
 }
 
 // Newton's method on the slope, which falls.

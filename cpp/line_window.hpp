@@ -34,9 +34,9 @@ struct LineSeries {
   double half;   // from the centre to both rungs, in h
   double coefficients[line_terms];
 
-  double sum_at(double place) const;
-  bool is_concave() const;
-  double top() const;  // the place of the highest sum between the rungs, if it is concave
+  SumAndSlope sum_at(double place) const;
+  double least_bend() const;  // what its second derivative is below, times -1
+  double top() const;         // the place of the highest sum between the rungs, if it is concave
 };
 
 class LineWindow {
@@ -54,12 +54,11 @@ class LineWindow {
 
   // The sum at a place; `rung` is the one at or below it.
   double sum_at(double place, Index rung) const;
+  SumAndSlope slope_at(double place, Index rung) const;  // of the gaussian
   // At each sample's nearest place between two: what no sum there exceeds.
   double sum_within(double low, double high, Index low_rung, Index high_rung) const;
-  // The same at a point above a rung, where many will be asked for: once a series has been found
-  // they cost little. Not beyond the next rung, unless no vertex lies between the two.
-  double sum_above(double place, Index rung);
-  // The series itself; null for other kernels, or where it would not be exact enough.
+  // A series for what lies from a rung to the next, where many sums will be asked for; null for
+  // other kernels, or where it would not be exact enough.
   const LineSeries* series_above(Index rung);
   // Of the samples that reach what lies between two places.
   double weight_within(Index low_rung, Index high_rung) const;
@@ -91,6 +90,7 @@ class LineWindow {
   const LineOptions& options_;
   KernelScale scale_;
   LineSum add_line_;
+  LineSlope add_slope_;
   bool expands_;   // whether sums come from series
   double factor_;  // from what the loops sum to sums of profiles
   Search search_;

@@ -236,6 +236,13 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
 }
 
+// The sum of all of `line_step` numbers, in the same order whatever the lanes.
+inline double sum_of(const Vec (&parts)[line_step / lanes]) {
+  double all[line_step];
+  for (int part = 0; part < line_step / lanes; ++part) store(all + part * lanes, parts[part]);
+  return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
+}
+
 // Eight sums side by side, whatever the lanes, so that the order is that of every instruction set.
 template <class Terms>
 double line_sum(const LineBlock& line, const KernelScale& scale, double low, double high) {
@@ -251,9 +258,7 @@ double line_sum(const LineBlock& line, const KernelScale& scale, double low, dou
       sums[part] += load(line.weights + i) * term;
     }
   }
-  double all[line_step];
-  for (int part = 0; part < parts; ++part) store(all + part * lanes, sums[part]);
-  return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
+  return sum_of(sums);
 }
 
 template <class Terms>

@@ -78,6 +78,12 @@ inline constexpr int line_step = 8;
 // sums within, or the sum at a point that is both its ends.
 using LineSum = double (*)(const LineBlock&, const KernelScale&, double low, double high);
 
+struct SumAndSlope {
+  double sum;
+  double slope;  // of its logarithm, in a bandwidth
+};
+using LineSlope = SumAndSlope (*)(const LineBlock&, const KernelScale&, double place);
+
 // The first coefficients of the gaussian sum along the line, as a series in (place - centre) / h:
 // up to a quarter from the centre it is as exact as `roughness`, relative to the sum.
 inline constexpr int line_terms = 14;
@@ -109,6 +115,8 @@ struct PairKernels {
   const ToTerms* to_rough_terms;
   const LineSum* line_sums;  // by kernel
   const LineSum* rough_line_sums;
+  LineSlope line_slope;  // of the gaussian
+  LineSlope rough_line_slope;
   ExpandLine line_series;
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);

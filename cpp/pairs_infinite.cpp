@@ -66,6 +66,27 @@ struct RoughExponential {
   }
 };
 
+// Eight sums side by side, as in `line_sum`.
+template <class Terms>
+SumAndSlope line_slope(const LineBlock& line, const KernelScale& scale, double at) {
+  const Terms terms{scale};
+  constexpr int parts = line_step / lanes;
+  Vec sums[parts] = {};
+  Vec moments[parts] = {};
+  for (long long first = 0; first < line.count; first += line_step) {
+    for (int part = 0; part < parts; ++part) {
+      const long long i = first + part * lanes;
+      const Vec delta = load(line.places + i) - at;
+      const Vec term = terms.of_square(load(line.squares + i) + delta * delta);
+      const Vec weighted = load(line.weights + i) * term;
+      sums[part] += weighted;
+      moments[part] = fused(weighted, delta, moments[part]);
+    }
+  }
+  const double sum = sum_of(sums);
+  return {sum, sum_of(moments) / (sum * scale.width)};
+}
+
 // By Hermite's polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
 void line_series(const LineBlock& line, const KernelScale& scale, double centre,
                  double* coefficients) {
@@ -121,8 +142,19 @@ constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponenti
 constexpr LineSum rough_lines[] = {line_sum<RoughGaussian>, line_sum<RoughExponential>};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel,     to_by_kernel, rough,       to_rough,
-                                lines,         rough_lines,  line_series, squares,
-                                squares_above, near_box,     ranks,       offer_higher};
+const PairKernels pair_table = {by_kernel,
+                                to_by_kernel,
+                                rough,
+                                to_rough,
+                                lines,
+                                rough_lines,
+                                line_slope<Gaussian>,
+                                line_slope<RoughGaussian>,
+                                line_series,
+                                squares,
+                                squares_above,
+                                near_box,
+                                ranks,
+                                offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

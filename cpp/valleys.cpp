@@ -13,11 +13,12 @@ constexpr double steps_of_a_bandwidth = 8.0;
 
 }  // namespace
 
-void Valleys::write(const LineWindow& window, std::vector<Vertex>& roots,
-                    std::vector<ConditionalMode>& modes) {
+void Valleys::write(const LineWindow& window, const Execution& execution,
+                    std::vector<Vertex>& roots, std::vector<ConditionalMode>& modes) {
   std::sort(roots.begin(), roots.end(),
             [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
-  lay_along(window, roots);
+  lay_along(window, execution, roots);
+  if (execution.stop) return;
   order_.resize(roots.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(),
@@ -36,9 +37,10 @@ void Valleys::write(const LineWindow& window, std::vector<Vertex>& roots,
   }
 }
 
-void Valleys::lay_along(const LineWindow& window, const std::vector<Vertex>& roots) {
+void Valleys::lay_along(const LineWindow& window, const Execution& execution,
+                        const std::vector<Vertex>& roots) {
   along_.clear();
-  for (std::size_t i = 0; i < roots.size(); ++i) {
+  for (std::size_t i = 0; i < roots.size() && !execution.stop; ++i) {
     const double sum = window.sum_at(responses_.places[roots[i].rank], roots[i].rung);
     along_.push_back({{roots[i].rank, sum, 0.0}, i, i});
     if (i == 0) continue;

@@ -20,7 +20,7 @@ class Valleys {
       : responses_(responses), ladder_(ladder), options_(options), width_(width) {}
 
   // Writes the roots, highest first, without the flat ones if so wanted. Sorts the roots.
-  void write(const LineWindow& window, std::vector<Vertex>& roots,
+  void write(const LineWindow& window, const Execution& execution, std::vector<Vertex>& roots,
              std::vector<ConditionalMode>& modes);
 
  private:
@@ -34,7 +34,8 @@ class Valleys {
     double valley() const { return std::max(valley_before, valley_after); }
   };
 
-  void lay_along(const LineWindow& window, const std::vector<Vertex>& roots);
+  void lay_along(const LineWindow& window, const Execution& execution,
+                 const std::vector<Vertex>& roots);
   void forget(std::size_t i);
   double lowest_between(const LineWindow& window, const ConditionalMode& low,
                         const ConditionalMode& high) const;

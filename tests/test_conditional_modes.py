@@ -144,6 +144,37 @@ def test_gaussian_series_find_the_modes_of_direct_sums(seed):
         assert len(own) == np.count_nonzero(np.diff(expected, prepend=-np.inf) > 0.01)
 
 
+def test_sums_that_the_window_cuts_off_hide_no_mode():
+    X = [[0.4], [0.8], [0.6], [0.7], [0.4]]
+    assert_literal(X, [-0.9, -1.0, -0.2, 0.3, -1.1], [[0.0]], 0.05, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "span", "tau", "rtol"),
+    [
+        (12, 0.4, 0.1, 1e-3),
+        (300, 3.0, 0.02, 1e-3),
+        (200, 3.0, 0.03, 1e-2),
+        (400, 0.5, 1e-3, 1e-6),
+        (400, 1e-3, 1e-6, 1e-9),
+    ],
+)
+def test_slopes_that_rounding_flattens_are_no_slopes(n, span, tau, rtol):
+    y = np.linspace(-span / 2, span / 2, n)
+    found = conditional_modes(prepare_joint(np.zeros((n, 1)), y, 1.0, rtol=rtol), [[0.0]], tau)
+    values, _ = reference.modal_regression(
+        np.zeros((n, 1)), y, [0.0], 1.0, tau, min_density_ratio=0.01, rtol=rtol
+    )
+    assert len(found[0]) > 0
+    assert abs(len(found[0]) - len(values)) <= 0.1 * len(values)  # rounding decides at its edges
+
+
+def test_density_beyond_the_floats_has_a_height():
+    X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 0.0, 1.0])
+    found = conditional_modes(prepare_joint(X, y * 1e-310, (1.0, 1e-311)), [[0.0]], 1e-311)
+    assert not np.isnan(found.heights).any()
+
+
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 def test_densities_of_another_path_lead_to_the_same_modes(kernel):
     X, y = samples("plain", 2, 150, 10)

@@ -339,3 +339,14 @@ def test_other_shares_are_refused(coverage):
 def test_shares_are_numbers(coverage):
     with pytest.raises(TypeError, match=r"coverage is .*expected a share of new responses"):
         check_coverage(coverage)
+
+
+def test_set_of_the_radius_that_a_response_asks_for_holds_it():
+    rng = np.random.default_rng(0)
+    values, responses = (np.round(rng.normal(size=4000), 1) for _ in range(2))
+    every = np.arange(4001)
+    modes = ConditionalModes(every, values, values, values, values)
+    radii = misses(modes, responses)
+    for radius in np.unique(radii):
+        inside = set_around(modes, radius).contains(responses)
+        assert inside[radii <= radius].all()

@@ -240,7 +240,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         are exchangeable (split conformal prediction). Without a call of `calibrate`, every fourth
         row of `fit` is held out to measure how far responses lie from the modes of the others, and
         the intervals are around the modes of those: this is the one thing that depends on the order
-        of the rows, so shuffle rows that are sorted.
+        of the rows, so shuffle rows that are sorted. Weights count as repetition in what is
+        measured, but copies are not exchangeable with new samples: with large weights the coverage
+        may fall short.
 
         Parameters
         ----------

@@ -212,9 +212,10 @@ def _on_line(
     log_units = log_scales + estimate.samples.tree.weight_exponent * np.log(2.0)
     of_mode = np.repeat(log_units, np.diff(offsets)) + joint.log_constant
     with np.errstate(divide="ignore"):
-        densities, valleys = _exp(np.log(sums) + of_mode), _exp(np.log(valleys) + of_mode)
+        densities = _exp(np.log(sums) + of_mode)
+    heights = _heights(densities, (sums - valleys) / sums)
     support = joint.log_support(marginals, log_units)
-    return ConditionalModes(offsets, line.values[ranks], densities, densities - valleys, support)
+    return ConditionalModes(offsets, line.values[ranks], densities, heights, support)
 
 
 def _in_space(
@@ -222,11 +223,16 @@ def _in_space(
 ) -> ConditionalModes:
     values, log_densities, log_valleys = modes_in_space(joint, queries, search, progress)
     offsets = np.concatenate([[0], np.cumsum([len(here) for here in values])])
-    densities, valleys = _exp(np.concatenate(log_densities)), _exp(np.concatenate(log_valleys))
+    logs = np.concatenate(log_densities)
+    densities = _exp(logs)
+    heights = _heights(densities, -np.expm1(np.concatenate(log_valleys) - logs))
     support = joint.log_support(*joint.features.sums_at(queries))
-    return ConditionalModes(
-        offsets, np.concatenate(values), densities, densities - valleys, support
-    )
+    return ConditionalModes(offsets, np.concatenate(values), densities, heights, support)
+
+
+def _heights(densities: Floats, rise: Floats) -> Floats:
+    """Return the share of a density above its valley, also of one that is infinite."""
+    return np.multiply(densities, rise, where=rise > 0, out=np.zeros_like(densities))
 
 
 def _exp(log_density: Floats) -> Floats:

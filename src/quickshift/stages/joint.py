@@ -217,9 +217,9 @@ def sort_responses(joint: Joint, tau: float) -> Responses:
     places = np.ldexp(_divided(values, joint.divisor[1], "y", "h_y"), -tree.exponent)
     if np.abs(places).max() > _LARGEST:
         raise ValueError(
-            f"y reaches {np.abs(values).max()!r}, too far beyond the features for one distance: "
-            f"expected at most {_LARGEST!r} times their largest. Give a bandwidth for each, as in "
-            f"bandwidth=(h_x, h_y)."
+            f"y reaches {float(np.abs(values).max())!r}, too far beyond the features for one "
+            f"distance: expected at most {_LARGEST!r} times their largest. Give a bandwidth for "
+            f"each, as in bandwidth=(h_x, h_y)."
         )
     slots = slots[rows]
     # Equal pairs become one; the smallest weight is added first, whatever the order of the rows.

@@ -81,15 +81,7 @@ class Drawn:
 
     def at(self, rows: NDArray[np.int64]) -> "Drawn":
         """Return some of the samples."""
-        return Drawn(
-            self.X[rows],
-            self.y[rows],
-            self.weights[rows],
-            self.period,
-            self.kernel,
-            self.rtol,
-            self.n_jobs,
-        )
+        return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows])
 
 
 def choose_joint_tau(joint: Joint) -> float:

@@ -125,7 +125,11 @@ def misses(modes: ConditionalModes, y: Floats) -> Floats:
     >>> misses(modes, np.array([3.5, 0.0]))
     array([0.5, inf])
     """
-    gaps = np.abs(modes.values - y[modes.queries])
+    values, responses = modes.values, y[modes.queries]
+    gaps = np.abs(values - responses)
+    # With this radius the ends of the interval, which are rounded, hold the response.
+    short = (values - gaps > responses) | (values + gaps < responses)
+    gaps[short] += np.spacing(np.maximum(np.abs(values), gaps)[short])
     if gaps.ndim > 1:
         gaps = gaps.max(axis=1)
     least = np.full(len(modes), np.inf)
