@@ -111,9 +111,7 @@ class ModeFinder {
   }
 
   // Whether what the window leaves out may be a part of a gaussian sum that counts.
-  bool is_faint(const Vertex& vertex) const {
-    return !(vertex.sum > 0.5 * std::max(options_.least_ratio, least_accurate) * highest_);
-  }
+  bool is_faint(const Vertex& vertex) const { return !(vertex.sum > window_.least()); }
 
   // The logarithm of the sum (gaussian), or the sum itself, is convex once this much of half the
   // square of the place is added.
@@ -352,7 +350,7 @@ class ModeFinder {
     best = last_as_high(best, end.rank);
     // Whose vertices their neighbours beat, or the best one does if it is within tau.
     const bool slopes = outdoes_rounding(bend * tau_, best.sum) && is_dense(start, end);
-    next_.back().bound = best.height;
+    next_.back().bound = best.rank > start.rank + 1 ? best.height : 0.0;
     next_.back().hidden = hidden || slopes;
     add_inner(best, hidden);
     if (best.rank + 1 < end.rank) {

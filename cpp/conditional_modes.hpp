@@ -37,8 +37,6 @@ struct Responses {
 // `width`, no vertex lies in between.
 std::vector<Index> rungs_of(const double* places, Index vertices, double width);
 
-// Gaussian and exponential sums below this share of the highest need not be within rtol.
-inline constexpr double least_accurate = 1e-6;
 // Part of tau by which the gaps of a dense stretch of responses stay below it.
 inline constexpr double indistinct = 1e-3;
 

@@ -11,6 +11,8 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+// Sums below this share of the highest need not be within rtol.
+constexpr double least_accurate = 1e-6;
 constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
 
 LineSum line_sum_for(const Tree& tree, const DensityOptions& options) {
@@ -106,10 +108,12 @@ double LineWindow::reach_from_nearest(const double* point) {
   nearest_ = keeper.square();
   log_scale_ = -near;
   if (density.kernel == Kernel::exponential) {
-    far_ = near > far_decay;
+    far_ = near > far_decay || density.rtol == 0.0;  // each term relative to the nearest one
     factor_ = std::exp(std::min(near, far_decay));
   }
-  least_ = least_sum(options_, tree_.weights[keeper.slot()]);
+  const Index* begin = responses_.begin + keeper.slot();
+  least_ = least_sum(
+      options_, *std::max_element(responses_.weights + begin[0], responses_.weights + begin[1]));
   return std::max(reach_sq(tree_, density, least_, near), keeper.square());
 }
 

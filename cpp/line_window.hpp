@@ -64,6 +64,7 @@ class LineWindow {
   double weight_within(Index low_rung, Index high_rung) const;
   double marginal() const;
   double log_scale() const { return log_scale_; }
+  double least() const { return least_; }  // of the sums that are exact enough; infinite kernels
 
  private:
   struct Found {
@@ -104,7 +105,7 @@ class LineWindow {
   std::vector<LineSeries> series_;
   double nearest_ = 0.0;  // square to the nearest sample in x, for an infinite kernel
   double log_scale_ = 0.0;
-  double least_ = 0.0;  // that a sum of interest has
+  double least_ = 0.0;
   bool far_ = false;
 };
 

@@ -147,6 +147,15 @@ def test_gaussian_series_find_the_modes_of_direct_sums(seed):
 def test_sums_that_the_window_cuts_off_hide_no_mode():
     X = [[0.4], [0.8], [0.6], [0.7], [0.4]]
     assert_literal(X, [-0.9, -1.0, -0.2, 0.3, -1.1], [[0.0]], 0.05, 10.0)
+    y = [-1.5, -0.2, 0.3, 0.7, 1.6]
+    for rtol in (1e-9, 1e-3, 1e-2):
+        assert_literal(X, y, [[0.55]], (0.1, 1e-6), np.inf, rtol=rtol, ratio=0.5)
+
+
+def test_many_responses_at_one_place_are_as_exact_as_elsewhere():
+    rng = np.random.default_rng(25)
+    X, y = np.zeros((300, 1)), 50 * rng.random(300)
+    assert_literal(X, y, [[0.0]], (1.0, 0.3), 0.2, ratio=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +176,14 @@ def test_slopes_that_rounding_flattens_are_no_slopes(n, span, tau, rtol):
     )
     assert len(found[0]) > 0
     assert abs(len(found[0]) - len(values)) <= 0.1 * len(values)  # rounding decides at its edges
+
+
+@pytest.mark.parametrize("tau", [1e-9, 0.125, 0.5])
+@pytest.mark.parametrize("bandwidth", [4.0, (0.25, 100.0)])
+def test_few_responses_in_a_wide_kernel_are_found_once(bandwidth, tau):
+    for seed in range(40):
+        X, y = samples("plain", 1, 2 + seed % 7, seed)
+        assert_literal(X, y, X[:2], bandwidth, tau)
 
 
 def test_density_beyond_the_floats_has_a_height():
