@@ -58,8 +58,8 @@ TEXT = """\
 <!-- Written by benchmarks/modal.py: run it again to change it. -->
 # How near the conditional modes come to the truth
 
-The data of `quickshift.datasets` know the modes of f(y given x). `python benchmarks/modal.py`
-measures all that follows again.
+The data of `quickshift.datasets` know the modes of f(y given x). `make modal` measures all that
+follows again.
 
 ## Against the truth
 
