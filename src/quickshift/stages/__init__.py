@@ -7,6 +7,8 @@
 
     Forest --link(tau)--> ClusterTree: leaves, births, merges
 
+    (x, y) --prepare_joint--> Joint --conditional_modes(tau)--> ConditionalModes at queries x
+
 Everything that users see is built from them. This layer is cranky: it raises on anything that is
 not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 """
