@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from quickshift import _core
 from quickshift.progress import Progress, reporting
 from quickshift.stages.checks import check_real, check_tau
 from quickshift.stages.joint import Joint, Responses, sort_responses
+from quickshift.stages.ragged import Ragged
 from quickshift.stages.response_space import Search, modes_in_space
 from quickshift.threads import resolve_threads
 
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["ConditionalModes", "conditional_modes"]
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class ConditionalModes:
+class ConditionalModes(Ragged):
     """The conditional modes at each of m queries, k in all, those of one query side by side.
 
     ``modes[i]`` are the modes at query i, the highest first; there may be none.
@@ -60,34 +59,18 @@ class ConditionalModes:
     array([ 1., nan])
     """
 
-    offsets: Indices
     values: Floats
     densities: Floats
     heights: Floats
     support: Floats
 
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self.offsets) - 1
-
     def __getitem__(self, query: int) -> Floats:
         """Return the modes at one query, the highest first."""
-        i = range(len(self))[index(query)]
-        return self.values[self.offsets[i] : self.offsets[i + 1]]
+        return self.values[self._own(query)]
 
     def __iter__(self) -> Iterator[Floats]:
         """Return the modes of query after query."""
         return (self[i] for i in range(len(self)))
-
-    @property
-    def counts(self) -> Indices:
-        """Number of modes at each query; shape (m,)."""
-        return np.diff(self.offsets)
-
-    @property
-    def queries(self) -> Indices:
-        """Query of each mode; shape (k,)."""
-        return np.repeat(np.arange(len(self)), self.counts)
 
     def highest(self) -> Floats:
         """Return the highest mode at each query, NaN where there is none.

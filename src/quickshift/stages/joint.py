@@ -11,6 +11,7 @@ from quickshift import _core
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.stages.checks import (
     check_bandwidth,
+    check_n_features,
     check_period,
     check_points,
     check_responses,
@@ -102,12 +103,7 @@ class Joint:
     def scaled_queries(self, queries: ArrayLike) -> Floats:
         """Check queries and divide them as X was divided."""
         points = check_points(queries, "queries").astype(np.float64)
-        expected = self.features.samples.n_features
-        if points.shape[1] != expected:
-            raise ValueError(
-                f"queries has {points.shape[1]} features, expected {expected} as in the samples. "
-                f"Pass the same columns in the same order."
-            )
+        check_n_features(points, self.features.samples.n_features, "queries")
         with np.errstate(over="ignore"):
             return np.nan_to_num(points / self.divisor[0])
 

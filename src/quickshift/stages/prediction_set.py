@@ -7,22 +7,21 @@ Statistics 44(2), 489-514.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift.stages.checks import check_real, check_responses
 from quickshift.stages.conditional_modes import ConditionalModes
+from quickshift.stages.ragged import Ragged
 
 __all__ = ["PredictionSet", "check_coverage", "conformal_radius", "misses", "set_around"]
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class PredictionSet:
+class PredictionSet(Ragged):
     """Intervals of responses at each of m queries, k in all, those of one query side by side.
 
     ``intervals[i]`` are those of query i, rising and disjoint. With several outputs they are boxes,
@@ -47,33 +46,17 @@ class PredictionSet:
     array([ True, False])
     """
 
-    offsets: Indices
     lower: Floats
     upper: Floats
 
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self.offsets) - 1
-
     def __getitem__(self, query: int) -> Floats:
         """Return lower and upper ends at one query, a row for each interval."""
-        i = range(len(self))[index(query)]
-        own = slice(self.offsets[i], self.offsets[i + 1])
+        own = self._own(query)
         return np.stack([self.lower[own], self.upper[own]], axis=1)
 
     def __iter__(self) -> Iterator[Floats]:
         """Return the intervals of query after query."""
         return (self[i] for i in range(len(self)))
-
-    @property
-    def counts(self) -> Indices:
-        """Number of intervals at each query; shape (m,)."""
-        return np.diff(self.offsets)
-
-    @property
-    def queries(self) -> Indices:
-        """Query of each interval; shape (k,)."""
-        return np.repeat(np.arange(len(self)), self.counts)
 
     @property
     def lengths(self) -> Floats:
