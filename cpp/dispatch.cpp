@@ -1,17 +1,24 @@
 // The tables of the instruction set in use.
 #include "grid_loops.hpp"
 #include "instruction_set.hpp"
+#include "line_loops.hpp"
 #include "pairs.hpp"
 #include "tiles.hpp"
 
 namespace quickshift {
 
 QUICKSHIFT_DECLARE_WIDE_TABLE(PairKernels, pair_table)
+QUICKSHIFT_DECLARE_WIDE_TABLE(LineLoops, line_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
 QUICKSHIFT_DECLARE_TABLE(TileKernels, tile_table)
 
 const PairKernels& pair_kernels() {
   static constexpr const PairKernels* tables[] = QUICKSHIFT_WIDE_TABLES(pair_table);
+  return *tables[instruction_set_index()];
+}
+
+const LineLoops& line_loops() {
+  static constexpr const LineLoops* tables[] = QUICKSHIFT_WIDE_TABLES(line_table);
   return *tables[instruction_set_index()];
 }
 

@@ -17,9 +17,8 @@ constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
 
 LineSum line_sum_for(const Tree& tree, const DensityOptions& options) {
   const auto kernel = static_cast<int>(options.kernel);
-  const PairKernels& kernels = pair_kernels();
-  return rough_terms_suffice(tree, options) ? kernels.rough_line_sums[kernel]
-                                            : kernels.line_sums[kernel];
+  const LineLoops& loops = line_loops();
+  return (rough_terms_suffice(tree, options) ? loops.rough_sums : loops.sums)[kernel];
 }
 
 // Every mode that is kept has a sum of at least that share of the nearest sample's term.
@@ -80,8 +79,8 @@ LineWindow::LineWindow(const Tree& tree, const Responses& responses, const Ladde
       options_(options),
       scale_(options.density.kernel, bandwidth_in(tree, options.density), tree.features + 1),
       add_line_(line_sum_for(tree, options.density)),
-      add_slope_(rough_terms_suffice(tree, options.density) ? pair_kernels().rough_line_slope
-                                                            : pair_kernels().line_slope),
+      add_slope_(rough_terms_suffice(tree, options.density) ? line_loops().rough_slope
+                                                            : line_loops().slope),
       expands_(options.density.kernel == Kernel::gaussian &&
                rough_terms_suffice(tree, options.density)),
       factor_(options.density.kernel == Kernel::epanechnikov ? 1.0 / scale_.width_sq : 1.0),
@@ -239,8 +238,8 @@ const LineSeries* LineWindow::series_above(Index rung) {
   const double centre = 0.5 * (low + high);
   series_.push_back({rung, centre, scale_.width, (high - centre) / scale_.width, {}});
   const auto [first, last] = reaching(rung, rung);
-  pair_kernels().line_series(block(begin_[first], begin_[last]), scale_, centre,
-                             series_.back().coefficients);
+  line_loops().series(block(begin_[first], begin_[last]), scale_, centre,
+                      series_.back().coefficients);
   return &series_.back();
 }
 

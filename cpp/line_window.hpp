@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "conditional_modes.hpp"
+#include "line_loops.hpp"
 #include "search.hpp"
 
 namespace quickshift {

@@ -236,31 +236,6 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);
 }
 
-// The sum of all of `line_step` numbers, in the same order whatever the lanes.
-inline double sum_of(const Vec (&parts)[line_step / lanes]) {
-  double all[line_step];
-  for (int part = 0; part < line_step / lanes; ++part) store(all + part * lanes, parts[part]);
-  return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
-}
-
-// Eight sums side by side, whatever the lanes, so that the order is that of every instruction set.
-template <class Terms>
-double line_sum(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  const Terms terms{scale};
-  constexpr int parts = line_step / lanes;
-  Vec sums[parts] = {};
-  for (long long first = 0; first < line.count; first += line_step) {
-    for (int part = 0; part < parts; ++part) {
-      const long long i = first + part * lanes;
-      const Vec place = load(line.places + i);
-      const Vec gap = positive(larger(low - place, place - high));
-      const Vec term = terms.of_square(load(line.squares + i) + gap * gap);
-      sums[part] += load(line.weights + i) * term;
-    }
-  }
-  return sum_of(sums);
-}
-
 template <class Terms>
 void to_terms(const KernelScale& scale, int count, double* values) {
   const Terms terms{scale};

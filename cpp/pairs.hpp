@@ -66,30 +66,6 @@ using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, dou
 // Turns squares into such terms, in place; count is a multiple of 4.
 using ToTerms = void (*)(const KernelScale&, int count, double* values);
 
-// Samples along a line, each away from it by a square of its own.
-struct LineBlock {
-  const double* places;   // on the line
-  const double* squares;  // of the distances from it
-  const double* weights;
-  long long count;  // a multiple of line_step, filled up with weights of zero
-};
-inline constexpr int line_step = 8;
-// Σ w_j k at the point of an interval of the line that is nearest to each sample: a bound on the
-// sums within, or the sum at a point that is both its ends.
-using LineSum = double (*)(const LineBlock&, const KernelScale&, double low, double high);
-
-struct SumAndSlope {
-  double sum;
-  double slope;  // of its logarithm, in a bandwidth
-};
-using LineSlope = SumAndSlope (*)(const LineBlock&, const KernelScale&, double place);
-
-// The first coefficients of the gaussian sum along the line, as a series in (place - centre) / h:
-// up to a quarter from the centre it is as exact as `roughness`, relative to the sum.
-inline constexpr int line_terms = 14;
-using ExpandLine = void (*)(const LineBlock&, const KernelScale&, double centre,
-                            double* coefficients);
-
 // The samples of a leaf, with their heights.
 struct HigherSamples {
   LeafBlock block;
@@ -113,11 +89,6 @@ struct PairKernels {
   const ToTerms* to_terms;      // by kernel
   const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
   const ToTerms* to_rough_terms;
-  const LineSum* line_sums;  // by kernel
-  const LineSum* rough_line_sums;
-  LineSlope line_slope;  // of the gaussian
-  LineSlope rough_line_slope;
-  ExpandLine line_series;
   // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
   // The same where heights[j] > height, infinity elsewhere.

@@ -1,55 +1,11 @@
 // Sums of the kernels with a support, and what compares distances. A square that is compared is not
 // fused, so that it has the bits that its definition gives it.
 #include "pair_loop.hpp"
+#include "pair_terms.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
-
-// The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
-template <Kernel kernel>
-struct Compact {
-  static constexpr bool may_fuse = false;
-  static constexpr bool long_chain = false;
-  const KernelScale& scale;
-  Vec of_square(Vec square) const {
-    if constexpr (kernel == Kernel::uniform) {
-      return where(square <= scale.support_sq, broadcast(1.0));
-    } else {
-      return of_ratio(root(square) / scale.width);
-    }
-  }
-
- private:
-  static Vec of_ratio(Vec t) {
-    if constexpr (kernel == Kernel::triangular) {
-      return positive(1.0 - t);
-    } else if constexpr (kernel == Kernel::tricube) {
-      const Vec rest = positive(1.0 - t * t * t);
-      return rest * rest * rest;
-    } else if constexpr (kernel == Kernel::cosine) {
-      return sin_of(positive(1.0 - t) * 1.5707963267948966);  // cos(πt/2)
-    } else {
-      static_assert(kernel == Kernel::silverman);
-      const Vec a = t * 0.70710678118654752;
-      const Vec value = exp_of(-a) * sin_of(positive(2.3561944901923449 - a));  // sin(a + π/4)
-      return where(t < silverman_support, value);
-    }
-  }
-};
-
-// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
-// adds nothing; beside an own term of h² that is no matter.
-struct Epanechnikov {
-  static constexpr bool may_fuse = true;
-  static constexpr bool long_chain = false;
-  const KernelScale& scale;
-  Vec of_square(Vec square) const {
-    const Vec rest = scale.width_sq - square;
-    return where(rest > scale.rounding, rest);
-  }
-  Vec of_rest(Vec rest) const { return positive(rest); }
-};
 
 inline Vec square_from(const double* point, const LeafBlock& samples, int first) {
   Vec s = {};
@@ -85,24 +41,6 @@ void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, do
 void add_epanechnikov(const LeafPair& pair, const KernelScale& scale, double* sums,
                       double* other_sums) {
   add_terms<Epanechnikov>(pair, scale, sums, other_sums);
-}
-double line_silverman(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Compact<Kernel::silverman>>(line, scale, low, high);
-}
-double line_uniform(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Compact<Kernel::uniform>>(line, scale, low, high);
-}
-double line_triangular(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Compact<Kernel::triangular>>(line, scale, low, high);
-}
-double line_tricube(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Compact<Kernel::tricube>>(line, scale, low, high);
-}
-double line_cosine(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Compact<Kernel::cosine>>(line, scale, low, high);
-}
-double line_epanechnikov(const LineBlock& line, const KernelScale& scale, double low, double high) {
-  return line_sum<Epanechnikov>(line, scale, low, high);
 }
 void to_silverman(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::silverman>>(scale, count, values);
