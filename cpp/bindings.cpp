@@ -304,6 +304,7 @@ NB_MODULE(_core, m) {
         "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   bind_forest(m);
   bind_regression(m);
+  bind_image(m);
 }
 
 }  // namespace quickshift

@@ -3,12 +3,14 @@
 #include "instruction_set.hpp"
 #include "line_loops.hpp"
 #include "pairs.hpp"
+#include "pixel_loops.hpp"
 #include "tiles.hpp"
 
 namespace quickshift {
 
 QUICKSHIFT_DECLARE_WIDE_TABLE(PairKernels, pair_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(LineLoops, line_table)
+QUICKSHIFT_DECLARE_WIDE_TABLE(PixelLoops, pixel_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
 QUICKSHIFT_DECLARE_TABLE(TileKernels, tile_table)
 
@@ -19,6 +21,11 @@ const PairKernels& pair_kernels() {
 
 const LineLoops& line_loops() {
   static constexpr const LineLoops* tables[] = QUICKSHIFT_WIDE_TABLES(line_table);
+  return *tables[instruction_set_index()];
+}
+
+const PixelLoops& pixel_loops() {
+  static constexpr const PixelLoops* tables[] = QUICKSHIFT_WIDE_TABLES(pixel_table);
   return *tables[instruction_set_index()];
 }
 

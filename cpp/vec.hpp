@@ -69,7 +69,10 @@ inline Vec larger(Vec a, Vec b) {
 }
 // Whether any lane of a condition holds.
 inline bool any(Bits condition) {
-#if QUICKSHIFT_LANES == 4 && defined(__AVX__)
+#if QUICKSHIFT_LANES == 8
+  return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(condition),
+                                reinterpret_cast<__m512i>(condition)) != 0;
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
   return !_mm256_testz_si256(reinterpret_cast<__m256i>(condition),
                              reinterpret_cast<__m256i>(condition));
 #else
@@ -111,13 +114,32 @@ inline void add_each(const Four* from, int count, double factor, double* to) {
   }
 }
 
-// 2^t for -1000 <= t <= 0.5 to a relative `roughness`, and about 2^-1000 below; what is lost beside
-// `exp_of` is below any tolerance it is used for.
+// t = n + r with a whole n and r in [-0.5, 0.5], and the way back from 2^r to 2^t.
+struct SplitPower {
+#if QUICKSHIFT_LANES == 8
+  explicit SplitPower(Vec t) : r(_mm512_reduce_pd(t, 0)), n(t - r) {}
+  Vec power(Vec p) const { return _mm512_scalef_pd(p, n); }
+  Vec r, n;
+#else
+  static constexpr double shift = 0x1.8p52;
+  explicit SplitPower(Vec t) {
+    t = larger(t, broadcast(-1000.0));
+    shifted = t + shift;
+    r = t - (shifted - shift);
+  }
+  Vec power(Vec p) const {
+    return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) +
+                                 (reinterpret_cast<Bits>(shifted) << 52));
+  }
+  Vec r, shifted;
+#endif
+};
+
+// 2^t for -1000 <= t <= 0.5 to a relative `roughness`, and at most 2^-1000 below; what is lost
+// beside `exp_of` is below any tolerance it is used for.
 inline Vec rough_power_of_two(Vec t) {
-  constexpr double shift = 0x1.8p52;
-  t = larger(t, broadcast(-1000.0));
-  const Vec shifted = t + shift;
-  const Vec r = t - (shifted - shift);
+  const SplitPower split(t);
+  const Vec r = split.r;
   // (2^r - 1) / r at Chebyshev's points, in powers of r²: a short chain, as in `exp_of`.
   const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
   const Vec r2 = r * r;
@@ -125,8 +147,21 @@ inline Vec rough_power_of_two(Vec t) {
                 pair(1.3333502386162770741e-3, 1.5461444698569129083e-4));
   p = fused(p, r2, pair(5.5504108839096183929e-2, 9.6180566785246380754e-3));
   p = fused(p, r2, pair(6.9314718055994530942e-1, 2.4022650922288758071e-1));
-  p = fused(p, r, 1.0);
-  return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
+  return split.power(fused(p, r, 1.0));
+}
+
+// The same to about one unit in the last place.
+inline Vec power_of_two(Vec t) {
+  const SplitPower split(t);
+  const Vec r = split.r;
+  const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
+  const Vec r2 = r * r;
+  Vec p = fused(pair(1.0205905413765595794e-7, 7.0709778665081385558e-9), r2,
+                pair(1.5252672924850736404e-5, 1.3215451633221434374e-6));
+  p = fused(p, r2, pair(1.3333558200794592645e-3, 1.5403530424776527587e-4));
+  p = fused(p, r2, pair(5.5504108664651672007e-2, 9.6181291076186655706e-3));
+  p = fused(p, r2, pair(6.9314718055994615897e-1, 2.4022650695910076139e-1));
+  return split.power(fused(p, r, 1.0));
 }
 
 // exp(x) for x <= 0 to about one unit in the last place; 0 below -708. Without fusing, the same

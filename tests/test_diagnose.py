@@ -25,7 +25,7 @@ from quickshift.stages import (
     prepare,
     separation,
 )
-from quickshift.stages.diagnosis_steps import rounded
+from quickshift.stages.parent_graph import rounded
 
 KINDS = ("random", "lattice", "duplicated", "constant")
 DATA = [

@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quickshift import bandwidth, config, datasets, estimators, kernels, reference, stages
+    from quickshift import (
+        bandwidth,
+        compat,
+        config,
+        datasets,
+        estimators,
+        image,
+        kernels,
+        reference,
+        stages,
+    )
     from quickshift.config import show_config
     from quickshift.estimators import (
         Diagnosis,
@@ -18,6 +28,16 @@ if TYPE_CHECKING:
         QuickShiftTree,
         diagnose,
         trace_branches,
+    )
+    from quickshift.image import (
+        SegmentForest,
+        boundary_strength,
+        count_pieces,
+        enforce_connectivity,
+        mean_color,
+        segment,
+        segment_forest,
+        segment_tiles,
     )
     from quickshift.stages import (
         Branch,
@@ -38,14 +58,24 @@ __all__ = [
     "PredictionSet",
     "QuickShift",
     "QuickShiftTree",
+    "SegmentForest",
     "bandwidth",
+    "boundary_strength",
+    "compat",
     "config",
+    "count_pieces",
     "datasets",
     "diagnose",
+    "enforce_connectivity",
     "estimators",
+    "image",
     "kernels",
+    "mean_color",
     "merge_distortion",
     "reference",
+    "segment",
+    "segment_forest",
+    "segment_tiles",
     "show_config",
     "stages",
     "trace_branches",
@@ -60,8 +90,16 @@ _HOMES = {
     "PredictionSet": "quickshift.stages",
     "QuickShift": "quickshift.estimators",
     "QuickShiftTree": "quickshift.estimators",
+    "SegmentForest": "quickshift.image",
+    "boundary_strength": "quickshift.image",
+    "count_pieces": "quickshift.image",
     "diagnose": "quickshift.estimators",
+    "enforce_connectivity": "quickshift.image",
+    "mean_color": "quickshift.image",
     "merge_distortion": "quickshift.stages",
+    "segment": "quickshift.image",
+    "segment_forest": "quickshift.image",
+    "segment_tiles": "quickshift.image",
     "show_config": "quickshift.config",
     "trace_branches": "quickshift.estimators",
 }

@@ -375,3 +375,114 @@ def conditional_modes(
     """
     Per query where its modes begin; per mode the rank of its response, the sum of kernels there and in the valley beside it; per query the sum at x alone and the logarithm of the scale of its sums.
     """
+
+def pixel_sums(
+    colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    shape: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    spacing: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    mask: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    bandwidth: float,
+    reach: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    threads: int = 1,
+    report: Callable | None = None,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """Sums of Gaussian kernels over a box of pixels around each pixel."""
+
+def pixel_parents(
+    colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    shape: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    spacing: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    origin: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    mask: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    tau: float,
+    threads: int = 1,
+    report: Callable | None = None,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Nearest higher pixel of every pixel within tau, and the distance to it.
+    """
+
+def boundary_strength(
+    shape: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    mask: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    parent: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    distance: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    threads: int = 1,
+    report: Callable | None = None,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """For every pixel the least tau that joins it with all its neighbours."""
+
+def round_to_bits(
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """Numbers as they are compared, rounded to so many significant bits."""
+
+def raster_sums_single(
+    colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: int,
+    columns: int,
+    start: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    factor: float,
+    reach: int,
+    threads: int = 1,
+    report: Callable | None = None,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    """Sums in single precision and in raster order, added to `start`."""
+
+def raster_parents(
+    colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: int,
+    columns: int,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    reach: int,
+    single: bool = False,
+    threads: int = 1,
+    report: Callable | None = None,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    Nearest strictly higher pixel in a square window, the first in raster order.
+    """

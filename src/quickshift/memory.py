@@ -23,6 +23,7 @@ __all__ = [
     "prepare_bytes",
     "require_memory",
     "rule_bytes",
+    "segment_bytes",
     "tree_bytes",
 ]
 
@@ -109,6 +110,20 @@ def link_bytes(n_samples: int) -> int:
 def rule_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the rules for the bandwidth and for tau need beyond the tree."""
     return _WORD * n_samples * (n_features + 6)
+
+
+def segment_bytes(n_pixels: int) -> int:
+    """Bytes that the forest of a picture needs at its peak beyond the picture's colors.
+
+    Densities as given and as compared, parents and distances; then roots, and numbers of segments
+    in place of the densities that were compared.
+
+    Examples
+    --------
+    >>> segment_bytes(1_000_000) // 1_000_000
+    40
+    """
+    return _WORD * 5 * n_pixels
 
 
 def fit_bytes(

@@ -10,7 +10,6 @@ from quickshift.bandwidth import spread
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.estimators.quick_shift_tree import in_densities
 from quickshift.stages.checks import check_length
-from quickshift.stages.diagnosis_steps import rounded
 from quickshift.stages.mode_diagnosis import (
     ModeDiagnosis,
     ModeRecovery,
@@ -18,6 +17,7 @@ from quickshift.stages.mode_diagnosis import (
     mode_recovery,
 )
 from quickshift.stages.paper_conditions import Condition, conditions
+from quickshift.stages.parent_graph import rounded
 from quickshift.stages.separated import Separation, separation
 
 __all__ = ["Diagnosis", "diagnose"]

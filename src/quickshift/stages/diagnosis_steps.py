@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Space",
     "Steps",
-    "rounded",
     "space_of",
 ]
 
@@ -136,27 +135,3 @@ def space_of(samples: Samples, density: Floats) -> Space:
         closed = np.isfinite(samples.period)
         box[closed] = np.ldexp(samples.period[closed], -exponent)
     return Space(rows, points, density[rows], box, exponent)
-
-
-def rounded(density: Floats, bits: int) -> Floats:
-    """Round densities as `climb` does before it compares them.
-
-    Parameters
-    ----------
-    density : ndarray of shape (n_samples,)
-        Any numbers.
-    bits : int
-        Significant bits that are kept.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-
-    Examples
-    --------
-    >>> rounded(np.array([1.0, 1.3, 5.1]), 3)
-    array([1.  , 1.25, 5.  ])
-    """
-    fraction, exponent = np.frexp(density)
-    whole: Floats = np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
-    return whole

@@ -1,6 +1,7 @@
 """Forests: the parent graph cut at tau, whose trees are the clusters and whose roots the modes."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,20 @@ from quickshift.stages.parent_graph import ParentGraph
 from quickshift.threads import resolve_threads
 
 __all__ = ["Forest", "cut", "cut_into", "linkage"]
+
+
+class Edges(Protocol):
+    """What a cut needs to know of a parent graph, of samples or of pixels."""
+
+    @property
+    def parent(self) -> NDArray[np.int64]: ...
+
+    @property
+    def distance(self) -> NDArray[np.float64]: ...
+
+    def highest_first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sort rows by falling height."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -69,8 +84,9 @@ def cut(
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
+    length = check_tau(tau)
     with reporting(progress, "cut"):
-        return _forest(graph, graph.distance, check_tau(tau), n_jobs)
+        return Forest(*number_trees(graph, graph.distance, length, n_jobs), length, graph)
 
 
 def cut_into(
@@ -109,23 +125,48 @@ def cut_into(
     >>> forest.labels, forest.tau
     (array([1, 1, 0]), 1.0)
     """
+    least, most = numbers_of_trees(graph)
+    what = "the number of distinct samples of positive weight"
+    wanted = check_count(n_clusters, "n_clusters", most, what)
+    if wanted < least:
+        raise too_few(wanted, least)
+    distance, tau = without_longest(graph, wanted)
+    with reporting(progress, "cut_into"):
+        return Forest(*number_trees(graph, distance, tau, n_jobs), tau, graph)
+
+
+def numbers_of_trees(graph: Edges) -> tuple[int, int]:
+    """Count the trees if no edge is removed, and if all are but those between equal samples."""
+    return int(np.isinf(graph.distance).sum()), int((graph.distance > 0).sum())
+
+
+def without_longest(graph: Edges, n_trees: int) -> tuple[NDArray[np.float64], float]:
+    """Remove the longest edges until a number of trees is left.
+
+    Parameters
+    ----------
+    graph : Edges
+        The parent graph.
+    n_trees : int
+        Number of trees wanted, within `numbers_of_trees`.
+
+    Returns
+    -------
+    distance : ndarray of shape (n_samples,)
+        Lengths of the edges, infinite where they are removed.
+    tau : float
+        Length of the longest edge kept.
+    """
     present = np.flatnonzero(~np.isnan(graph.distance))
     lengths = graph.distance[present]
-    what = "the number of distinct samples of positive weight"
-    wanted = check_count(n_clusters, "n_clusters", int((lengths > 0).sum()), what)
-    n_trees = int(np.isinf(lengths).sum())
-    if wanted < n_trees:
-        raise too_few(wanted, n_trees)
-    shortest_removed = float(np.partition(lengths, lengths.size - wanted)[lengths.size - wanted])
+    shortest_removed = float(np.partition(lengths, lengths.size - n_trees)[lengths.size - n_trees])
     longer = present[lengths > shortest_removed]
     equal = graph.highest_first(present[lengths == shortest_removed])
     distance = graph.distance.copy()
     distance[longer] = np.inf
-    distance[equal[: wanted - longer.size]] = np.inf
+    distance[equal[: n_trees - longer.size]] = np.inf
     kept = distance[present]
-    tau = float(np.max(kept, where=np.isfinite(kept), initial=0.0))
-    with reporting(progress, "cut_into"):
-        return _forest(graph, distance, tau, n_jobs)
+    return distance, float(np.max(kept, where=np.isfinite(kept), initial=0.0))
 
 
 def too_few(n_clusters: int, n_trees: int) -> ValueError:
@@ -136,15 +177,34 @@ def too_few(n_clusters: int, n_trees: int) -> ValueError:
     )
 
 
-def _forest(
-    graph: ParentGraph, distance: NDArray[np.float64], tau: float, n_jobs: int | None
-) -> Forest:
+def number_trees(
+    graph: Edges, distance: NDArray[np.float64], tau: float, n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give numbers to the trees that edges up to tau make.
+
+    Parameters
+    ----------
+    graph : Edges
+        The parent graph.
+    distance : ndarray of shape (n_samples,)
+        Lengths of its edges, where they are not its own.
+    tau : float
+        Longest edge kept.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        Number of each row's tree, 0 for the one with the highest root.
+    roots : ndarray of shape (n_trees,)
+        Their roots.
+    """
     require_memory(cut_bytes(distance.size), "cut", distance.shape)
     threads = resolve_threads(n_jobs)
     root, reached = _core.find_roots(graph.parent, distance, tau, threads)
     roots = graph.highest_first(reached)
-    labels = _core.number_trees(root, roots, threads)
-    return Forest(labels.view(np.int64), roots, tau, graph)
+    return _core.number_trees(root, roots, threads).view(np.int64), roots
 
 
 def linkage(graph: ParentGraph) -> NDArray[np.float64]:

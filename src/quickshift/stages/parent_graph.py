@@ -20,7 +20,7 @@ from quickshift.stages.density import SIGNIFICANT_BITS
 from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
 
-__all__ = ["ParentGraph", "assign", "climb"]
+__all__ = ["ParentGraph", "assign", "climb", "rounded"]
 
 TIES = ("total", "strict")
 
@@ -166,3 +166,25 @@ def assign(
         resolve_threads(n_jobs),
     )
     return rows.view(np.int64)
+
+
+def rounded(density: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """Round densities as `climb` does before it compares them.
+
+    Parameters
+    ----------
+    density : ndarray of shape (n_samples,)
+        Any numbers.
+    bits : int
+        Significant bits that are kept.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> rounded(np.array([1.0, 1.3, 5.1]), 3)
+    array([1.  , 1.25, 5.  ])
+    """
+    return _core.round_to_bits(np.ascontiguousarray(density, dtype=np.float64), bits)

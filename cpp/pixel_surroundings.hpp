@@ -1,0 +1,40 @@
+// The pixels around a pixel in the order in which a search looks at them.
+#pragma once
+
+#include <vector>
+
+#include "picture.hpp"
+#include "pixel_loops.hpp"
+#include "pixel_tile.hpp"
+
+namespace quickshift {
+
+class SortedSurroundings {
+ public:
+  // Those up to a radius, or up to some radius that makes them a few hundred.
+  static SortedSurroundings within(const Picture& picture, double radius);
+  // Those of a box.
+  static SortedSurroundings boxed(const Picture& picture, std::vector<Index> reach);
+
+  const std::vector<Index>& halo() const { return reach_; }
+  // Up to this square of the distance without colors none that was asked for is missing.
+  double complete_sq() const { return complete_sq_; }
+
+  // For the layout of a tile. Valid until the next call.
+  Surroundings in(const PixelTile& tile);
+  // The squares of the distance of the lines around a line.
+  void write_line_squares(const Picture& picture, const std::vector<Index>& at,
+                          std::vector<double>& line_sq) const;
+
+ private:
+  SortedSurroundings(const Picture& picture, std::vector<Index> reach, double radius);
+
+  std::vector<Index> reach_;
+  double complete_sq_;
+  std::vector<std::vector<Index>> steps_;  // by axis
+  std::vector<std::vector<Index>> lines_;  // around a line: steps by axis but the last
+  std::vector<Index> step_, number_, column_, line_;
+  std::vector<double> least_sq_;
+};
+
+}  // namespace quickshift

@@ -1,0 +1,78 @@
+"""
+A picture, from fine segments to coarse
+=======================================
+
+Quick Shift on a photograph: a pixel is a point, with two coordinates and three colours. What is
+alike and near becomes a segment, and one computation holds the segments of every tau.
+"""
+
+# %%
+# A segment joins what is alike, so it may have several pieces: here the grain of the wood makes
+# hundreds of specks. ``enforce_connectivity`` gives small ones to the segment around them.
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm
+from skimage.data import coffee
+
+import quickshift as qs
+
+photo = coffee()
+labels = qs.segment(photo, bandwidth=5.0, tau=20.0)
+connected = qs.enforce_connectivity(labels, min_size=100)
+print(f"{labels.max() + 1} segments in {qs.count_pieces(labels).sum()} pieces")
+print(f"{connected.max() + 1} segments in {qs.count_pieces(connected).sum()} pieces")
+
+
+# %%
+# The segments outlined, and each painted in the mean of its colours.
+def outline(labels, ax, **style):
+    """Draw a line between any two neighbours of different labels."""
+    row, column = np.nonzero(labels[:, 1:] != labels[:, :-1])
+    upright = np.stack([[column + 0.5, row - 0.5], [column + 0.5, row + 0.5]])
+    row, column = np.nonzero(labels[1:] != labels[:-1])
+    level = np.stack([[column - 0.5, row + 0.5], [column + 0.5, row + 0.5]])
+    lines = np.concatenate([upright, level], axis=2).transpose(2, 0, 1)
+    ax.add_collection(LineCollection(lines, capstyle="projecting", **style))
+
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4))
+left.imshow(photo)
+outline(connected, left, color="white", linewidth=0.6)
+left.set_title("Segments")
+right.imshow(qs.mean_color(photo, connected))
+right.set_title("Mean colours")
+for ax in (left, right):
+    ax.axis("off")
+figure.tight_layout(w_pad=1)
+plt.show()
+
+# %%
+# Parents are searched once. ``labels_for`` gives up the longest moves until there are as many
+# segments as asked for, so every segment of a fine cut lies within one of the coarser cuts.
+forest = qs.segment_forest(photo, bandwidth=5.0)
+moves = -np.sort(-forest.parent_distance, axis=None)
+
+figure, axes = plt.subplots(2, 2, figsize=(12, 8.5))
+for ax, count in zip(axes.flat, [400, 100, 25, 8], strict=True):
+    ax.imshow(qs.mean_color(photo, forest.labels_for(count)))
+    ax.set_title(f"{count} segments, longest move {moves[count]:.0f}")
+    ax.axis("off")
+figure.tight_layout(w_pad=1, h_pad=1.5)
+plt.show()
+
+# %%
+# Every boundary disappears at some tau. ``boundary_strength`` says at which: the rim of the cup
+# stays for long, the grain of the wood goes soon.
+strength = qs.boundary_strength(forest)
+
+figure, ax = plt.subplots(figsize=(12, 7.4))
+drawn = ax.imshow(strength, cmap="magma", norm=LogNorm(3, 120))
+ax.set_title("boundary strength: the tau at which each boundary disappears")
+ax.axis("off")
+bar = figure.colorbar(drawn, ax=ax, fraction=0.03, pad=0.015)
+bar.set_ticks([3, 5, 10, 20, 50, 100], labels=["3", "5", "10", "20", "50", "100"])
+bar.minorticks_off()
+bar.outline.set_visible(False)
+figure.tight_layout()
+plt.show()

@@ -1,0 +1,5 @@
+"""Functions of other libraries, with their signatures, results and quirks."""
+
+from quickshift.compat import skimage
+
+__all__ = ["skimage"]

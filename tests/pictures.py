@@ -1,0 +1,52 @@
+"""Pictures for the tests of images, and plain NumPy twins of what is computed for them."""
+
+import math
+
+import numpy as np
+
+KINDS = ("noise", "steps", "constant", "lattice")
+
+
+def picture(kind, shape, n_channels, seed=0):
+    """Colors of a kind: all different, few different, all the same, or such that distances tie."""
+    rng = np.random.default_rng([seed, len(shape), n_channels])
+    values = rng.normal(size=(*shape, n_channels))
+    if kind == "steps":
+        return np.round(3.0 * values)
+    if kind == "constant":
+        return np.zeros_like(values)
+    if kind == "lattice":
+        return rng.integers(0, 2, size=values.shape).astype(float)
+    return 4.0 * values
+
+
+def points_of(image, spacing=1.0):
+    """Every pixel as the point (coordinates, colors); the last axis holds the channels."""
+    shape = image.shape[:-1]
+    indices = np.indices(shape).reshape(len(shape), -1).T
+    return np.column_stack([indices * spacing, image.reshape(len(indices), -1)])
+
+
+def sums_over_boxes(image, bandwidth, reach, spacing=1.0, mask=None):
+    """Sum Gaussian kernels over the pixels at most `reach` away along each axis, pair by pair."""
+    shape = image.shape[:-1]
+    indices = np.indices(shape).reshape(len(shape), -1).T
+    inside = np.ones(len(indices), bool) if mask is None else mask.ravel()
+    points = points_of(image, spacing)
+    sums = np.full(len(points), np.nan)
+    for i in np.flatnonzero(inside):
+        near = inside & (np.abs(indices - indices[i]) <= reach).all(axis=1)
+        squares = ((points[near] - points[i]) ** 2).sum(axis=1)
+        sums[i] = math.fsum(np.exp(-squares / (2.0 * bandwidth**2)))
+    return sums.reshape(shape)
+
+
+def boundaries(labels):
+    """Whether a pixel has a neighbour along an axis with another label; -1 is no neighbour."""
+    beside = np.zeros(labels.shape, bool)
+    for axis in range(labels.ndim):
+        here, there = np.moveaxis(labels, axis, 0)[1:], np.moveaxis(labels, axis, 0)[:-1]
+        differ = (here != there) & (here >= 0) & (there >= 0)
+        np.moveaxis(beside, axis, 0)[1:] |= differ
+        np.moveaxis(beside, axis, 0)[:-1] |= differ
+    return beside

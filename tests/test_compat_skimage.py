@@ -1,0 +1,130 @@
+"""`quickshift.compat.skimage.quickshift` equals `skimage.segmentation.quickshift`."""
+
+import inspect
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from quickshift.compat.skimage import quickshift
+
+segmentation = pytest.importorskip("skimage.segmentation")
+data = pytest.importorskip("skimage.data")
+
+SETTINGS = {
+    "defaults": {},
+    "fine": {"kernel_size": 3, "max_dist": 6, "ratio": 0.5},
+    "lime": {"kernel_size": 4, "max_dist": 200, "ratio": 0.2},
+}
+COLORED = ("astronaut", "coffee", "rocket", "chelsea")
+SMALL = np.random.default_rng(0).random((33, 41, 3))
+
+
+def assert_same(image, **settings):
+    """Compare labels, parents and distances, and their types."""
+    ours = quickshift(image, return_tree=True, **settings)
+    theirs = segmentation.quickshift(image, return_tree=True, **settings)
+    for mine, expected in zip(ours, theirs, strict=True):
+        assert_array_equal(mine, expected)
+        assert mine.dtype == np.asarray(expected).dtype
+        assert type(mine) is np.ndarray
+    assert_array_equal(quickshift(image, **settings), np.asarray(theirs[0]))
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("name", COLORED)
+def test_pictures(name, dtype, settings):
+    """Every second pixel of real pictures, which takes scikit-image long enough."""
+    image = getattr(data, name)()[::2, ::2]
+    if dtype == np.float32:
+        image = image.astype(np.float32) / 255
+    assert_same(image, **settings)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["camera", "coins"])
+def test_gray_pictures(name, dtype):
+    image = getattr(data, name)()[::3, ::3]
+    if dtype != np.uint8:
+        image = (image * 0.4).astype(dtype)
+    assert_same(image, convert2lab=False, ratio=100.0 if dtype == np.uint8 else 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"sigma": 1.5},
+        {"sigma": 0.3, "ratio": 0.1},
+        {"kernel_size": 1, "max_dist": 3},
+        {"kernel_size": 1.7, "max_dist": 30.5},
+        {"kernel_size": 30, "max_dist": 50},
+        {"rng": 7},
+        {"rng": None, "max_dist": 0},
+        {"max_dist": -1},
+        {"max_dist": np.inf},
+        {"max_dist": np.nan},
+        {"ratio": 0.0},
+        {"ratio": np.float64(2.0)},
+        {"convert2lab": False, "ratio": 30},
+    ],
+)
+def test_settings(settings, dtype):
+    image = SMALL.astype(dtype)
+    if settings.get("rng", 0) is None:  # noise of its own at every call
+        assert quickshift(image, **settings).shape == image.shape[:2]
+    else:
+        assert_same(image, **settings)
+
+
+def test_generators():
+    """Those of NumPy may stand for a seed: scikit-image documents them, and refuses them."""
+    generator = np.random.default_rng(7)
+    assert_array_equal(quickshift(SMALL, rng=generator), quickshift(SMALL, rng=7))
+    assert not np.array_equal(quickshift(SMALL, rng=generator), quickshift(SMALL, rng=7))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 30, 3), (30, 1, 3), (300, 3, 3)])
+def test_shapes(shape):
+    assert_same(np.random.default_rng(0).random(shape))
+
+
+def test_constant_pictures_are_torn_by_noise_there_too():
+    image = np.full((40, 50, 3), 0.4)
+    assert_same(image)
+    assert quickshift(image).max() > 0
+
+
+def test_axes():
+    assert_same(np.moveaxis(SMALL, -1, 0), channel_axis=0)
+    assert_same(np.moveaxis(SMALL, -1, 1), channel_axis=1)
+    many = np.random.default_rng(0).random((20, 21, 5))
+    assert_same(many, convert2lab=False, ratio=20)
+    assert_same(many[..., 0], convert2lab=False, ratio=20)
+
+
+@pytest.mark.parametrize(
+    ("image", "settings"),
+    [
+        (np.zeros((3, 3, 3, 3)), {}),
+        (np.zeros((5, 5)), {}),
+        (np.zeros((5, 5, 4)), {}),
+        (SMALL, {"kernel_size": 0.9}),
+        (SMALL, {"kernel_size": np.nan}),
+        (SMALL, {"channel_axis": 7}),
+        (np.zeros((0, 5, 3)), {}),
+    ],
+)
+def test_errors(image, settings):
+    with pytest.raises(ValueError, match="expected|axis"):
+        quickshift(image, **settings)
+
+
+def test_signature():
+    ours = inspect.signature(quickshift).parameters
+    theirs = inspect.signature(segmentation.quickshift).parameters
+    assert list(ours) == list(theirs)
+    for name, parameter in ours.items():
+        assert parameter.kind == theirs[name].kind
+        assert parameter.default == theirs[name].default

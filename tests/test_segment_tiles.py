@@ -1,0 +1,86 @@
+"""Tiles give the labels of the whole picture, bit by bit."""
+
+import numpy as np
+import pytest
+
+import quickshift as qs
+from pictures import KINDS, picture
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tile", [1, 7, 16, 64])
+def test_tiles_equal_the_whole(kind, tile):
+    image = picture(kind, (13, 18) if tile == 1 else (45, 58), 3)
+    for settings in (
+        {"bandwidth": 1.0, "tau": 2.0},
+        {"bandwidth": 2.0, "tau": 5.0, "window": 1.0, "spacing": (0.3, 1.7)},
+        {"bandwidth": 1.0, "tau": 3.0, "sigma": 1.0, "start_label": 1},
+    ):
+        whole = qs.segment(image, convert2lab=False, **settings)
+        tiles = qs.segment_tiles(image, tile=tile, convert2lab=False, **settings)
+        np.testing.assert_array_equal(tiles, whole)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.8])
+def test_tiles_of_a_masked_picture(sigma):
+    rng = np.random.default_rng(0)
+    image = rng.random((60, 50, 3)).astype(np.float32)
+    mask = np.zeros((60, 50), bool)
+    mask[20:55, 3:30] = rng.random((35, 27)) < 0.8
+    image[~mask] = np.nan
+    whole = qs.segment(image, mask=mask, sigma=sigma)
+    np.testing.assert_array_equal(qs.segment_tiles(image, mask=mask, sigma=sigma, tile=9), whole)
+
+
+def test_tiles_of_volumes_and_gray_pictures():
+    rng = np.random.default_rng(0)
+    volume = rng.random((9, 14, 11))
+    settings = {"channel_axis": None, "bandwidth": 1.0, "tau": 3.0, "ratio": 0.05}
+    whole = qs.segment(volume, **settings)
+    np.testing.assert_array_equal(qs.segment_tiles(volume, tile=5, **settings), whole)
+    gray = rng.integers(0, 256, (30, 40), dtype=np.uint8)
+    np.testing.assert_array_equal(qs.segment_tiles(gray, tile=11), qs.segment(gray))
+    first = rng.random((3, 20, 24))
+    whole = qs.segment(first, channel_axis=0)
+    np.testing.assert_array_equal(qs.segment_tiles(first, tile=9, channel_axis=0), whole)
+
+
+def test_memory_mapped_pictures_and_labels(tmp_path):
+    image = np.random.default_rng(0).integers(0, 256, (64, 80, 3), dtype=np.uint8)
+    np.save(tmp_path / "image.npy", image)
+    mapped = np.load(tmp_path / "image.npy", mmap_mode="r")
+    out = np.lib.format.open_memmap(tmp_path / "labels.npy", "w+", np.int32, (64, 80))
+    assert qs.segment_tiles(mapped, tile=32, out=out) is out
+    out.flush()
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), qs.segment(image))
+
+
+def test_temporary_files_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    qs.segment_tiles(np.zeros((9, 9)), tile=4)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"tile": 0}, ValueError, "tile is 0, expected at least 1 pixel"),
+        ({"tile": 2.0}, TypeError, "tile is 2.0, expected a whole number"),
+        ({"tau": np.inf}, ValueError, "tau is infinite, expected a finite length"),
+        ({"bandwidth": -1.0}, ValueError, "bandwidth is -1.0"),
+        ({"mask": np.ones((3, 3), bool)}, ValueError, "mask has shape \\(3, 3\\), expected"),
+        ({"mask": np.zeros((20, 20), bool)}, ValueError, "mask is False everywhere"),
+        ({"out": np.zeros((20, 20))}, ValueError, "type float64, expected integers of shape"),
+        ({"out": np.zeros((20, 21), int)}, ValueError, "out has shape \\(20, 21\\)"),
+        ({"channel_axis": 3}, ValueError, "channel_axis is 3"),
+    ],
+)
+def test_errors(settings, error, message):
+    with pytest.raises(error, match=message):
+        qs.segment_tiles(np.zeros((20, 20, 3)), **settings)
+
+
+def test_labels_that_do_not_fit_are_an_error():
+    image = np.random.default_rng(0).random((40, 40))
+    with pytest.raises(ValueError, match="out is of type uint8, expected one that holds"):
+        qs.segment_tiles(image, tau=0.5, out=np.zeros((40, 40), np.uint8), start_label=1)
