@@ -122,3 +122,21 @@ def branches(n: int) -> NDArray[np.float64]:
     lower = -1 + 0.5 * np.cos(2 * np.pi * X[:, 1])
     y = np.where(rng.random(n) < 0.6, upper, lower) + 0.2 * rng.standard_normal(n)
     return np.column_stack([X, y])
+
+
+def photo(n: int) -> NDArray[np.float64]:
+    """Take scikit-image's astronaut, 512 x 512 colors, or mirror images of it on n pixels of 16:9.
+
+    Of these the first, in the corner, is the astronaut itself.
+    """
+    from skimage.data import astronaut
+
+    image = astronaut() / 255.0
+    if n <= image.shape[0] * image.shape[1]:
+        return image
+    rows = round((n * 9 / 16) ** 0.5)
+    columns = round(n / rows)
+    pair = np.hstack([image, image[:, ::-1]])
+    mirrored = np.vstack([pair, pair[::-1]])
+    times = -(-rows // mirrored.shape[0]), -(-columns // mirrored.shape[1]), 1
+    return np.ascontiguousarray(np.tile(mirrored, times)[:rows, :columns])

@@ -78,6 +78,20 @@ def conditional_modes(rows: Points, *, kernel: str, queries: int) -> object:
     return _regressions[kernel, len(rows)].predict_modes(data.modal_queries(queries))
 
 
+def segment(image: NDArray[np.float64], **parameters: Any) -> object:
+    """Segment a picture, the conversion to Lab included."""
+    import quickshift
+
+    return quickshift.segment(image, **parameters)
+
+
+def segment_as_skimage(image: NDArray[np.float64], **parameters: Any) -> object:
+    """Give scikit-image's segments."""
+    from quickshift.compat import skimage
+
+    return skimage.quickshift(image, **parameters)
+
+
 def loaded(call: Callable[..., object]) -> Callable[..., object]:
     """Return ``call``: what a `Worker` loads when it is a function of ours."""
     return call

@@ -45,6 +45,12 @@ HEADINGS = {
         "itself. At the median distance to the nearest neighbour there are hundreds of thousands "
         "of basins to link.",
     ),
+    "images": (
+        "Pictures",
+        "Segments of a color picture (scikit-image's astronaut, and mirror images of it for the "
+        "larger one), the conversion to Lab included; scikit-image always has 512 x 512 pixels. "
+        "`segment` is the exact algorithm, `compat` gives scikit-image's labels.",
+    ),
     "modal": (
         "Modal regression",
         "`ModalRegressor.predict_modes`, fitted before, with about 1000 samples in the window of a "

@@ -140,6 +140,13 @@ def _ball_counts() -> Call:
     return call
 
 
+def _skimage(settings: dict[str, float]) -> Call:
+    """Scikit-image's segments of the first 512 x 512 pixels."""
+    from skimage.segmentation import quickshift
+
+    return lambda image: quickshift(image[:512, :512], **settings)
+
+
 def _numpy_modes(kernel: str) -> Call:
     """Algorithm 3 among the samples in the window, sorted by response; 100 queries."""
     from scipy.spatial import cKDTree
@@ -257,6 +264,20 @@ PEERS = {
             _brute_neighbors,
             50_000,
             "10 neighbours by comparing all, all cores",
+        ),
+        Peer(
+            "scikit-image",
+            "scikit-image",
+            partial(_skimage, {}),
+            10_000_000,
+            "`segmentation.quickshift` of 512 x 512 pixels, defaults",
+        ),
+        Peer(
+            "scikit-image (3, 6, 0.5)",
+            "scikit-image",
+            partial(_skimage, {"kernel_size": 3, "max_dist": 6, "ratio": 0.5}),
+            10_000_000,
+            "the same with that kernel size, longest distance and ratio",
         ),
         Peer(
             "query_ball_point",

@@ -235,6 +235,40 @@ MODAL: tuple[Row, ...] = tuple(
     )
 )
 
+PICTURE = 512 * 512
+SCREEN = 3840 * 2160
+
+IMAGES: tuple[Row, ...] = (
+    *(
+        TimeRow(f"{name} 512x512{words}", PICTURE, data.photo, call, {peer: bound})
+        for words, peer, bound, segment, compat in (
+            ("", "scikit-image", Bound(1 / 25, 1 / 50), {}, {}),
+            (
+                " (3, 6, 0.5)",
+                "scikit-image (3, 6, 0.5)",
+                Bound(1 / 15),
+                {"bandwidth": 3, "tau": 6, "ratio": 0.5},
+                {"kernel_size": 3, "max_dist": 6, "ratio": 0.5},
+            ),
+        )
+        for name, call in (
+            ("segment", partial(ours.segment, **segment)),
+            ("compat", partial(ours.segment_as_skimage, **compat)),
+        )
+    ),
+    *(
+        TimeRow(f"{name} 3840x2160", SCREEN, data.photo, call, {"scikit-image": Bound(1.25)})
+        for name, call in (("segment", ours.segment), ("compat", ours.segment_as_skimage))
+    ),
+    GrowthRow(
+        "segment, growth with pixels",
+        (PICTURE, SCREEN),
+        data.photo,
+        (ours.segment, ours.segment),
+        Bound(1.05),
+    ),
+)
+
 STARTS: tuple[Row, ...] = (
     StartRow("import", "import numpy", "import quickshift"),
     StartRow("import the estimator", "import numpy", "import quickshift; quickshift.QuickShift"),
@@ -288,6 +322,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "scale": SCALE,
     "links": LINKS,
     "modal": MODAL,
+    "images": IMAGES,
     "shapes": SHAPES,
     "adversarial": ADVERSARIAL,
     "tiny": TINY,

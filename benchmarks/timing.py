@@ -6,6 +6,7 @@ whether that is met, or why there is no number.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import measure
 import ours
@@ -77,13 +79,13 @@ def our_worker(call: Callable[..., object]) -> Worker:
 def time_row(row: TimeRow, pace: Pace) -> Result:
     """Time our call in turn with every peer."""
     X = row.make(pace.size(row.n))
-    result: Result = {"n": len(X), "d": X.shape[1], "numbers": []}
+    result: Result = {"n": count(X), "d": X.shape[-1], "numbers": []}
     with saved(X) as file, our_worker(row.call) as mine:
         mine.points(file)
         our_times: list[float] = []
         for name, bound in row.peers.items():
             try:
-                times = _against(mine, name, file, len(X), pace)
+                times = _against(mine, name, file, count(X), pace)
             except FailedError as failed:
                 result["numbers"].append({"what": name, "skipped": str(failed)})
                 continue
@@ -114,6 +116,11 @@ def _against(mine: Worker, name: str, file: Path, n: int, pace: Pace) -> list[li
         return measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
 
 
+def count(X: NDArray[Any]) -> int:
+    """Count points, or pixels."""
+    return math.prod(X.shape[:-1])
+
+
 def growth_row(row: GrowthRow, pace: Pace) -> Result:
     """Time two sizes in turn."""
     few, many = (row.make(pace.size(n)) for n in row.sizes)
@@ -128,10 +135,10 @@ def growth_row(row: GrowthRow, pace: Pace) -> Result:
         times = measure.in_turn(
             [small.seconds, large.seconds], repeats=pace.repeats, limit=ROW_LIMIT
         )
-    exponent = measure.exponents(*times, small_n=len(few), large_n=len(many))
+    exponent = measure.exponents(*times, small_n=count(few), large_n=count(many))
     found = number("time grows with n", "as exponent", exponent, row.bound, rounds=len(times[0]))
     seconds = asdict(measure.spread(times[1]))
-    return {"n": len(many), "d": many.shape[1], "seconds": seconds, "numbers": [found]}
+    return {"n": count(many), "d": many.shape[-1], "seconds": seconds, "numbers": [found]}
 
 
 def thread_row(row: ThreadRow, pace: Pace) -> Result:
@@ -145,7 +152,7 @@ def thread_row(row: ThreadRow, pace: Pace) -> Result:
         "two threads", "times as fast as one", measure.ratios(one, two), row.bound, rounds=len(one)
     )
     seconds = asdict(measure.spread(two))
-    return {"n": len(X), "d": X.shape[1], "seconds": seconds, "numbers": [found]}
+    return {"n": count(X), "d": X.shape[-1], "seconds": seconds, "numbers": [found]}
 
 
 def link_row(row: LinkRow, pace: Pace) -> Result:
@@ -157,7 +164,7 @@ def link_row(row: LinkRow, pace: Pace) -> Result:
         fits, links = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
     found = number("fit", "ratio", measure.ratios(links, fits), row.bound, rounds=len(fits))
     seconds = asdict(measure.spread(links))
-    return {"n": len(X), "d": X.shape[1], "seconds": seconds, "numbers": [found]}
+    return {"n": count(X), "d": X.shape[-1], "seconds": seconds, "numbers": [found]}
 
 
 def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
@@ -188,11 +195,11 @@ def memory_row(row: MemoryRow, pace: Pace) -> Result:
     X = row.make(pace.size(row.n))
     with saved(X) as file, our_worker(row.call) as worker:
         worker.points(file)
-        bytes_a_point = worker.peak() / len(X)
+        bytes_a_point = worker.peak() / count(X)
     found = number(
         "peak beyond the data", "bytes a point", measure.spread([bytes_a_point]), row.bound
     )
-    return {"n": len(X), "d": X.shape[1], "numbers": [found]}
+    return {"n": count(X), "d": X.shape[-1], "numbers": [found]}
 
 
 def start_row(row: StartRow, pace: Pace) -> Result:

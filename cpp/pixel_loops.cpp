@@ -8,34 +8,57 @@ namespace {
 
 constexpr Index larger_of(Index a, Index b) { return a > b ? a : b; }
 
-// The kernel between pixels of two lines: 2^-s. `known`: how many channels there are, 0 where that
-// is known at run time only.
+// Colors of some pixels side by side. `known`: how many channels there are, 0 where that is known
+// at run time only; then they are loaded where they are needed.
 template <int known>
-inline Vec term_between(const double* a, const double* b, Index plane, int channels,
-                        double square) {
-  const int count = known ? known : channels;
-  Vec power = broadcast(-square);
-  for (int k = 0; k < count; ++k) {
-    const Vec delta = load(a + k * plane) - load(b + k * plane);
-    power = fused(-delta, delta, power);
+struct Colors {
+  Colors(const double* at, Index plane, int) {
+    for (int k = 0; k < known; ++k) values[k] = load(at + k * plane);
   }
-  return power_of_two(power);
-}
+  // 2^power times the kernel to the pixels at another place, 2^-s.
+  Vec term_to(const double* other, Index plane, Vec power) const {
+    for (int k = 0; k < known; ++k) {
+      const Vec delta = values[k] - load(other + k * plane);
+      power = fused(-delta, delta, power);
+    }
+    return power_of_two(power);
+  }
+  Vec values[known];
+};
+
+template <>
+struct Colors<0> {
+  Colors(const double* place, Index, int count) : at(place), channels(count) {}
+  Vec term_to(const double* other, Index plane, Vec power) const {
+    for (int k = 0; k < channels; ++k) {
+      const Vec delta = load(at + k * plane) - load(other + k * plane);
+      power = fused(-delta, delta, power);
+    }
+    return power_of_two(power);
+  }
+  const double* at;
+  int channels;
+};
 
 template <int known, int others>
-void add_others(const LinesOfPixels& lines) {
+void add_others(const LinesOfPixels& of) {
+  const LinesOfPixels lines = of;  // which no sum can overwrite
   for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
-    const Index away = apart < 0 ? -apart : apart;
+    Vec powers[others];
+    for (int other = 0; other < others; ++other) {
+      powers[other] = broadcast(-lines.squares[other][apart < 0 ? -apart : apart]);
+    }
     // One of the two in the columns of the tile; beyond them sums do not matter.
     const Index begin = -larger_of(apart, 0);
     const Index end = lines.columns + larger_of(-apart, 0);
     for (Index i = begin; i < end; i += lanes) {
+      const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
       Vec sum = load(lines.sums + i);
       for (int other = 0; other < others; ++other) {
+        const Index there = i + apart;
         const Vec term =
-            term_between<known>(lines.colors + i, lines.other_colors[other] + i + apart,
-                                lines.plane, lines.channels, lines.squares[other][away]);
-        double* const to = lines.other_sums[other] + i + apart;
+            here.term_to(lines.other_colors[other] + there, lines.plane, powers[other]);
+        double* const to = lines.other_sums[other] + there;
         sum += term;
         store(to, load(to) + term);
       }
@@ -45,13 +68,15 @@ void add_others(const LinesOfPixels& lines) {
 }
 
 template <int known>
-void add_within(const LinesOfPixels& lines) {
+void add_within(const LinesOfPixels& of) {
+  const LinesOfPixels lines = of;
   for (Index i = 0; i < lines.columns; i += lanes) {
+    const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
     Vec sum = load(lines.sums + i);
     for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
       if (apart == 0) continue;
-      sum += term_between<known>(lines.colors + i, lines.colors + i + apart, lines.plane,
-                                 lines.channels, lines.squares[0][apart < 0 ? -apart : apart]);
+      const Vec power = broadcast(-lines.squares[0][apart < 0 ? -apart : apart]);
+      sum += here.term_to(lines.colors + i + apart, lines.plane, power);
     }
     store(lines.sums + i, sum);
   }

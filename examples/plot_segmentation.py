@@ -66,9 +66,9 @@ plt.show()
 # stays for long, the grain of the wood goes soon.
 strength = qs.boundary_strength(forest)
 
-figure, ax = plt.subplots(figsize=(12, 7.4))
+figure, ax = plt.subplots(figsize=(12, 7.8))
 drawn = ax.imshow(strength, cmap="magma", norm=LogNorm(3, 120))
-ax.set_title("boundary strength: the tau at which each boundary disappears")
+ax.set_title("Boundary strength: the tau at which each boundary disappears")
 ax.axis("off")
 bar = figure.colorbar(drawn, ax=ax, fraction=0.03, pad=0.015)
 bar.set_ticks([3, 5, 10, 20, 50, 100], labels=["3", "5", "10", "20", "50", "100"])

@@ -117,7 +117,7 @@ def test_axes():
     ],
 )
 def test_errors(image, settings):
-    with pytest.raises(ValueError, match="expected|axis"):
+    with pytest.raises(ValueError, match=r"expected|axis"):
         quickshift(image, **settings)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import quickshift as qs
 from quickshift import QuickShift, _core, memory, stages
 from quickshift.memory import require_memory
 
@@ -72,6 +73,34 @@ def run(code, *arguments):
 )
 def test_estimate_is_near_the_peak_of_a_fit(case):
     assert 0.75 <= float(run(PEAK, *case)) <= 1.1
+
+
+SEGMENT_PEAK = """
+    import numpy as np
+    import quickshift as qs
+    from quickshift.memory import segment_bytes
+
+    def status(name):
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return 1024 * int(lines[name].split()[0])
+
+    image = np.random.default_rng(0).random((1200, 1000, 3))
+    qs.segment(image[:100, :100], bandwidth=1.0)
+    before = status("VmRSS")
+    qs.segment(image, bandwidth=1.0)
+    print((status("VmHWM") - before) / segment_bytes(1_200_000, 3))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in /proc")
+def test_estimate_is_near_the_peak_of_segments():
+    assert 0.75 <= float(run(SEGMENT_PEAK)) <= 1.15
+
+
+def test_pictures_are_refused(limited):
+    limited(MIB)
+    with pytest.raises(MemoryError, match=r"segment_forest needs .* or use segment_tiles"):
+        qs.segment(np.zeros((2000, 2000)))
 
 
 def test_rules_and_columns_need_more():

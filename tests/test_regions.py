@@ -1,4 +1,4 @@
-"""Label images: mean colours, pieces of segments, and segments made connected."""
+"""Label images: mean colors, pieces of segments, and segments made connected."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -124,7 +124,7 @@ def picture(rows: str) -> Labels:
     )
 
 
-# Mean colours
+# Mean colors
 
 
 def test_every_pixel_gets_the_mean_of_its_segment() -> None:

@@ -330,9 +330,9 @@ def test_pictures_that_are_none():
     image[2, 1] = np.nan
     with pytest.raises(ValueError, match="NaN or infinity in 1 of 16 pixels, the first at \\(2, 1"):
         qs.segment(image)
-    with pytest.raises(ValueError, match="int64 with values up to 255.*astype\\(numpy.uint8\\)"):
+    with pytest.raises(ValueError, match=r"int64 with values up to 255.*astype\(numpy.uint8\)"):
         qs.segment(np.array([[0, 128, 255]]))
-    with pytest.raises(ValueError, match="uint32 with values up to 4000.*numpy.uint16"):
+    with pytest.raises(ValueError, match=r"uint32 with values up to 4000.*numpy.uint16"):
         qs.segment(np.array([[0, 4000]], dtype=np.uint32))
 
 
@@ -340,11 +340,11 @@ def test_a_forest_says_what_it_does_not_know():
     image = np.zeros((4, 8))
     image[:, 4:] = 1.0
     forest = qs.segment_forest(image, max_tau=20.0)
-    with pytest.raises(ValueError, match="tau is 21.0, expected at most max_tau, which is 20.0"):
+    with pytest.raises(ValueError, match=r"tau is 21\.0, expected at most max_tau, which is 20\.0"):
         forest.labels_at(21.0)
     with pytest.raises(ValueError, match="n_segments is 1, expected at least 2: the modes that"):
         forest.labels_for(1)
-    with pytest.raises(ValueError, match="max_tau|tau"):
+    with pytest.raises(ValueError, match="max_tau is -1"):
         qs.segment_forest(image, max_tau=-1.0)
 
 

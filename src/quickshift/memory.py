@@ -112,18 +112,18 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     return _WORD * n_samples * (n_features + 6)
 
 
-def segment_bytes(n_pixels: int) -> int:
-    """Bytes that the forest of a picture needs at its peak beyond the picture's colors.
+def segment_bytes(n_pixels: int, n_channels: int) -> int:
+    """Bytes that the forest of a picture needs at its peak.
 
-    Densities as given and as compared, parents and distances; then roots, and numbers of segments
-    in place of the densities that were compared.
+    Colors, densities as given and as compared, parents and distances; a cut has roots and labels in
+    place of the colors and of the densities that are compared.
 
     Examples
     --------
-    >>> segment_bytes(1_000_000) // 1_000_000
-    40
+    >>> segment_bytes(1_000_000, 3) // 1_000_000
+    56
     """
-    return _WORD * 5 * n_pixels
+    return _WORD * n_pixels * max(4 + n_channels, 5)
 
 
 def fit_bytes(
@@ -172,7 +172,9 @@ def fit_bytes(
 # What there is
 
 
-def require_memory(needed: int, what: str, shape: tuple[int, ...]) -> None:
+def require_memory(
+    needed: int, what: str, shape: tuple[int, ...], instead: str | None = None
+) -> None:
     """Raise MemoryError if the process may not have that much more memory.
 
     Parameters
@@ -183,6 +185,8 @@ def require_memory(needed: int, what: str, shape: tuple[int, ...]) -> None:
         What needs them, for the message.
     shape : tuple of int
         Shape of the points, for the message.
+    instead : str, optional
+        What to do instead, for the message; fewer points unless said otherwise.
 
     Examples
     --------
@@ -194,11 +198,14 @@ def require_memory(needed: int, what: str, shape: tuple[int, ...]) -> None:
     if needed <= available:
         return
     rows = int(shape[0] * max(available, 0) / needed)
+    instead = instead or (
+        f"use a subsample: about {rows} rows fit. Points of lower precision do not help, since "
+        f"they are widened inside"
+    )
     raise MemoryError(
         f"{what} needs about {_in_words(needed)} beyond points of shape {shape}, but the process "
-        f"may use {_in_words(available)} more ({limit}). Free memory, raise the limit, or use a "
-        f"subsample: about {rows} rows fit. Points of lower precision do not help, since they are "
-        f"widened inside."
+        f"may use {_in_words(available)} more ({limit}). Free memory, raise the limit, or "
+        f"{instead}."
     )
 
 

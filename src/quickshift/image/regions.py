@@ -1,4 +1,4 @@
-"""Label images: mean colours, how many pieces a segment has, and segments made connected.
+"""Label images: mean colors, how many pieces a segment has, and segments made connected.
 
 Pixels of one label that touch form a piece. Pieces are found for all segments at once: each row of
 pixels is split into runs of one label, and runs that touch are joined as a graph.
@@ -37,7 +37,7 @@ def mean_color(
     channel_axis: int | None = -1,
     start_label: int = 0,
 ) -> NDArray[Any]:
-    """Paint every segment in the mean of its colours.
+    """Paint every segment in the mean of its colors.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def _changes(*arrays: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(new)
 
 
-# Colours
+# Colors
 
 
 def _places(labels: Labels, start_label: int) -> tuple[NDArray[np.intp], int]:

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift.image.forest import SegmentForest, check_start
 from quickshift.image.graph import climb_pixels, sum_kernels
-from quickshift.image.pixels import read_image
+from quickshift.image.pixels import read_image, spatial_shape
 from quickshift.memory import require_memory, segment_bytes
-from quickshift.stages.checks import check_tau
+from quickshift.stages.checks import check_least, check_tau
 
 __all__ = ["segment", "segment_forest"]
 
@@ -171,8 +171,9 @@ def segment_forest(
     >>> [int(forest.labels_at(tau).max()) + 1 for tau in (0.5, 20.0, 200.0)]
     [48, 2, 1]
     """
-    farthest = check_tau(max_tau)
+    farthest = check_least(max_tau, "max_tau", "a length of at least 0")
     _refuse_wide(image)
+    _refuse_large(np.shape(image), channel_axis)
     pixels = read_image(
         image,
         ratio=ratio,
@@ -183,7 +184,6 @@ def segment_forest(
         spacing=spacing,
         n_jobs=n_jobs,
     )
-    require_memory(segment_bytes(pixels.n_pixels), "segment_forest", pixels.shape)
     density = sum_kernels(pixels, bandwidth, window, n_jobs=n_jobs)
     graph = climb_pixels(pixels, density, farthest, n_jobs=n_jobs)
     return SegmentForest(
@@ -206,3 +206,11 @@ def _refuse_wide(image: ArrayLike) -> None:
             f"image is of type {array.dtype} with values up to {largest}, expected integers of "
             f"their type's whole range, by which they are divided. Use image.astype(numpy.{fit})."
         )
+
+
+def _refuse_large(shape: tuple[int, ...], channel_axis: int | None) -> None:
+    """Raise where a picture of that shape would not fit into memory."""
+    grid = spatial_shape(shape, channel_axis)
+    n_pixels = math.prod(grid)
+    needed = segment_bytes(n_pixels, math.prod(shape) // n_pixels)
+    require_memory(needed, "segment_forest", grid, "use segment_tiles for pictures of any size")
