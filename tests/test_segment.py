@@ -180,6 +180,7 @@ def test_start_label():
 
 def test_forest_can_be_pickled():
     forest = qs.segment_forest(np.random.default_rng(0).random((9, 9)))
+    assert repr(forest) == "SegmentForest(shape=(9, 9), max_tau=inf)"
     again = pickle.loads(pickle.dumps(forest))
     np.testing.assert_array_equal(again.labels_for(3), forest.labels_for(3))
 
@@ -334,6 +335,13 @@ def test_pictures_that_are_none():
         qs.segment(np.array([[0, 128, 255]]))
     with pytest.raises(ValueError, match=r"uint32 with values up to 4000.*numpy.uint16"):
         qs.segment(np.array([[0, 4000]], dtype=np.uint32))
+
+
+def test_bytes_in_wider_integers_are_warned_of():
+    image = np.random.default_rng(0).integers(0, 256, (9, 9))
+    with pytest.warns(UserWarning, match=r"uint16 with values up to .*astype\(numpy.uint8\)"):
+        qs.segment_forest(image.astype(np.uint16))
+    qs.segment(image.astype(np.uint16) * 257)
 
 
 def test_a_forest_says_what_it_does_not_know():

@@ -55,18 +55,35 @@ def test_memory_mapped_pictures_and_labels(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), qs.segment(image))
 
 
-def test_temporary_files_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    qs.segment_tiles(np.zeros((9, 9)), tile=4)
+def test_temporary_files_are_where_they_are_wanted_and_removed(tmp_path):
+    qs.segment_tiles(np.zeros((9, 9)), tile=4, scratch=tmp_path)
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError):
+        qs.segment_tiles(np.zeros((9, 9)), scratch=tmp_path / "missing")
+
+
+def test_sides_of_tiles():
+    image = np.random.default_rng(0).random((30, 20))
+    whole = qs.segment(image)
+    for tile in (None, (7, 20), [30, 3], np.int64(9)):
+        np.testing.assert_array_equal(qs.segment_tiles(image, tile=tile), whole)
+
+
+def test_lists_are_pictures_too():
+    image = [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+    mask = [[True, True, True], [True, True, False]]
+    whole = qs.segment(image, mask=mask)
+    np.testing.assert_array_equal(qs.segment_tiles(image, mask=mask, tile=2), whole)
 
 
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"tile": 0}, ValueError, "tile is 0, expected at least 1 pixel"),
+        ({"tile": 0}, ValueError, "tile is 0, expected a whole number of pixels, or 2 of them, at"),
+        ({"tile": (8, 8, 8)}, ValueError, "tile is \\(8, 8, 8\\), expected a whole number of"),
+        ({"tile": (8, True)}, TypeError, "tile is \\(8, True\\), expected a whole number of"),
         ({"tile": 2.0}, TypeError, "tile is 2.0, expected a whole number"),
-        ({"tau": np.inf}, ValueError, "tau is infinite, expected a finite length"),
+        ({"tau": np.inf}, ValueError, "tau is infinite, expected a finite length: a tile"),
         ({"bandwidth": -1.0}, ValueError, "bandwidth is -1.0"),
         ({"mask": np.ones((3, 3), bool)}, ValueError, "mask has shape \\(3, 3\\), expected"),
         ({"mask": np.zeros((20, 20), bool)}, ValueError, "mask is False everywhere"),

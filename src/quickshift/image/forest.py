@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SegmentForest:
     """A picture's parents, from which segments of every tau follow without computing them again.
 
@@ -41,6 +41,9 @@ class SegmentForest:
     parent_distance: Floats
     density: Floats
     max_tau: float = math.inf
+
+    def __repr__(self) -> str:
+        return f"SegmentForest(shape={self.parent.shape}, max_tau={self.max_tau})"
 
     def labels_at(self, tau: float, *, start_label: int = 0, n_jobs: int | None = None) -> Indices:
         """Label the segments of a tau.

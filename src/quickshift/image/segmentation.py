@@ -1,6 +1,7 @@
 """Segments of pictures and volumes: pixels are points of their coordinates and colors."""
 
 import math
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,7 +69,7 @@ def segment(
         Distance of neighbouring pixels along each axis, 1 by default; `bandwidth` and `tau` are in
         its unit.
     n_segments : int, optional
-        Number of segments, in place of `tau`: the cut that has so many.
+        Number of segments: the cut that has so many, whatever `tau` is.
     start_label : int
         First label; pixels outside the mask get one less.
     n_jobs : int, optional
@@ -86,9 +87,11 @@ def segment(
 
     Notes
     -----
-    Other than scikit-image's function this one breaks ties by position instead of by random noise,
-    looks for parents as far as tau reaches instead of as far as the window does, and numbers
-    segments by density.
+    Three things differ from scikit-image's function. Equal densities are ordered by position, not
+    by random noise, and of equally near parents the highest is taken, not the first: colors of 8
+    bits have many such ties. Parents are looked for as far as tau reaches, there only in the window
+    of the density: settings with a long ``max_dist``, such as LIME's, give far fewer segments here,
+    so use `n_segments`. And labels are numbered by density, not by position.
 
     Examples
     --------
@@ -197,14 +200,21 @@ def segment_forest(
 def _refuse_wide(image: ArrayLike) -> None:
     """Raise where integers would be divided by far more than the largest of them."""
     array = np.asarray(image)
-    if array.dtype.kind not in "iu" or array.dtype.itemsize <= 2 or array.size == 0:
+    if array.dtype.kind not in "iu" or array.dtype.itemsize == 1 or array.size == 0:
         return
     largest = int(array.max())
-    if largest <= np.iinfo(np.uint16).max:
+    came = f"image is of type {array.dtype} with values up to {largest}"
+    if array.dtype.itemsize > 2 and largest <= np.iinfo(np.uint16).max:
         fit = "uint8" if largest <= np.iinfo(np.uint8).max else "uint16"
         raise ValueError(
-            f"image is of type {array.dtype} with values up to {largest}, expected integers of "
-            f"their type's whole range, by which they are divided. Use image.astype(numpy.{fit})."
+            f"{came}, expected integers of their type's whole range, by which they are divided. "
+            f"Use image.astype(numpy.{fit})."
+        )
+    if 0 < largest <= np.iinfo(np.uint8).max:
+        warnings.warn(
+            f"{came}, which is all but black: colors are divided by {np.iinfo(array.dtype).max}. "
+            f"Use image.astype(numpy.uint8) if its values are bytes.",
+            stacklevel=4,
         )
 
 

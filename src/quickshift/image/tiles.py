@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,16 @@ Indices = NDArray[np.int64]
 
 _BLUR = 4.0  # deviations after which SciPy's filter ends
 _CHUNK = 1 << 20  # pixels that are followed to their roots at once
+_PIXELS = 1 << 20  # of a tile
+_FARTHEST = 1 << 40  # pixels; no picture is larger
 
 
 def segment_tiles(
     image: Any,
     *,
-    tile: int = 1024,
+    tile: int | tuple[int, ...] | None = None,
     out: NDArray[Any] | None = None,
+    scratch: str | os.PathLike[str] | None = None,
     bandwidth: float = 5.0,
     tau: float = 10.0,
     ratio: float = 1.0,
@@ -46,18 +50,21 @@ def segment_tiles(
 
     Tiles are read with as much around them as densities and parents need, so every label is the
     same as if the picture were taken as a whole. Densities and parents are kept in temporary files,
-    16 bytes a pixel.
+    16 bytes a pixel. A value that is no color is found when its tile is read.
 
     Parameters
     ----------
     image : array
         Anything with a shape and NumPy's slices: ``numpy.load(path, mmap_mode="r")``,
         ``numpy.memmap``, a Zarr or HDF5 array.
-    tile : int
-        Length of a tile's sides in pixels.
+    tile : int or tuple of int, optional
+        Length of a tile's sides in pixels, for all axes or one for each. None makes tiles of about
+        a million pixels.
     out : array, optional
         Integers of the picture's shape to write the labels to, such as a ``numpy.memmap``; else a
         new array.
+    scratch : path, optional
+        Folder for the temporary files; None for the system's, which may lie in memory.
     bandwidth : float
         Width of the Gaussian kernel; this and the next ones as in `segment`.
     tau : float
@@ -93,25 +100,42 @@ def segment_tiles(
     >>> bool((qs.segment_tiles(image, tile=16) == qs.segment(image)).all())
     True
     """
-    source = _Source(image, mask, channel_axis, ratio, sigma, convert2lab, spacing, n_jobs)
+    picture = image if hasattr(image, "shape") else np.asarray(image)
+    inside = mask if mask is None or hasattr(mask, "shape") else np.asarray(mask)
+    source = _Source(picture, inside, channel_axis, ratio, sigma, convert2lab, spacing, n_jobs)
     first = check_start(start_label)
-    limit = check_tau(tau)
-    if math.isinf(limit):
-        raise ValueError("tau is infinite, expected a finite length: tiles reach no further.")
+    steps = _Steps(
+        bandwidth,
+        window,
+        tau,
+        window_reach(source.shape, source.lengths, bandwidth, window),
+        _search_reach(tau, source.lengths),
+    )
     labels = _check_out(out, source.shape)
-    _check_mask(mask, source.shape)
-    sides = _check_tile(tile)
-    with TemporaryDirectory(prefix="quickshift-") as folder:
+    _check_mask(inside, source.shape)
+    sides = _check_tile(tile, len(source.shape))
+    with TemporaryDirectory(prefix="quickshift-", dir=scratch) as folder:
         density = _scratch(folder, "density", np.float64, source.shape)
         parent = _scratch(folder, "parent", np.int64, source.shape)
         for box in _tiles(source.shape, sides):
-            _write_density(source, box, bandwidth, window, density)
+            _write_density(source, box, steps, density)
         for box in _tiles(source.shape, sides):
-            _write_parents(source, box, limit, density, parent)
+            _write_parents(source, box, steps, density, parent)
         flat = parent.reshape(-1)
         _follow(flat)
         _number(flat, density.reshape(-1), labels, first)
     return labels
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What is done with a tile, and how many pixels around it that depends on, by axis."""
+
+    bandwidth: float
+    window: float | None
+    tau: float
+    around_window: Indices
+    around_search: Indices
 
 
 @dataclass(frozen=True)
@@ -165,32 +189,28 @@ class _Source:
         return tuple(axes)
 
 
-def _write_density(
-    source: _Source, box: Box, bandwidth: float, window: float | None, density: NDArray[Any]
-) -> None:
-    reach = window_reach(source.shape, source.lengths, bandwidth, window)
-    wide = _widened(box, reach, source.shape)
+def _write_density(source: _Source, box: Box, steps: _Steps, density: NDArray[Any]) -> None:
+    wide = _widened(box, steps.around_window, source.shape)
     pixels, _ = source.read(wide)
     if pixels is None:
         density[box] = np.nan
         return
-    sums = sum_kernels(pixels, bandwidth, window, n_jobs=source.n_jobs)
+    sums = sum_kernels(pixels, steps.bandwidth, steps.window, n_jobs=source.n_jobs)
     density[box] = sums.reshape(pixels.shape)[_within(box, wide)]
 
 
 def _write_parents(
-    source: _Source, box: Box, tau: float, density: NDArray[Any], parent: NDArray[Any]
+    source: _Source, box: Box, steps: _Steps, density: NDArray[Any], parent: NDArray[Any]
 ) -> None:
-    wide = _widened(box, np.ceil(tau / source.lengths).tolist(), source.shape)
+    wide = _widened(box, steps.around_search, source.shape)
     pixels, begin = source.read(wide)
-    inner = _within(box, wide)
     if pixels is None:
         parent[box] = _numbers(box, source.shape)
         return
     heights = np.ascontiguousarray(density[wide]).reshape(-1)
-    graph = climb_pixels(pixels, heights, tau, origin=begin, n_jobs=source.n_jobs)
+    graph = climb_pixels(pixels, heights, steps.tau, origin=begin, n_jobs=source.n_jobs)
     numbers = _numbers(wide, source.shape).reshape(-1)
-    parent[box] = numbers[graph.parent].reshape(pixels.shape)[inner]
+    parent[box] = numbers[graph.parent].reshape(pixels.shape)[_within(box, wide)]
 
 
 def _follow(parent: Indices) -> None:
@@ -231,10 +251,12 @@ def _number(root: Indices, density: NDArray[np.float64], labels: NDArray[Any], f
 # Boxes
 
 
-def _tiles(shape: tuple[int, ...], side: int) -> Iterator[Box]:
-    starts = (range(0, extent, side) for extent in shape)
-    for begin in itertools.product(*starts):
-        yield tuple(slice(b, min(b + side, e)) for b, e in zip(begin, shape, strict=True))
+def _tiles(shape: tuple[int, ...], sides: tuple[int, ...]) -> Iterator[Box]:
+    along = (
+        [slice(begin, min(begin + side, extent)) for begin in range(0, extent, side)]
+        for extent, side in zip(shape, sides, strict=True)
+    )
+    yield from itertools.product(*along)
 
 
 def _widened(box: Box, reach: Any, shape: tuple[int, ...]) -> Box:
@@ -269,12 +291,27 @@ def _cropped(pixels: Pixels, box: Box) -> Pixels:
 # Arguments
 
 
-def _check_tile(tile: Any) -> int:
-    if isinstance(tile, bool | np.bool_) or not isinstance(tile, int | np.integer):
-        raise TypeError(f"tile is {tile!r}, expected a whole number of pixels.")
-    if tile < 1:
-        raise ValueError(f"tile is {tile!r}, expected at least 1 pixel.")
-    return int(tile)
+def _search_reach(tau: Any, spacing: NDArray[np.float64]) -> Indices:
+    length = check_tau(tau)
+    if math.isinf(length):
+        raise ValueError(
+            "tau is infinite, expected a finite length: a tile is read with so much around it. Use "
+            "a tau below the picture's size, or segment_forest for pictures that fit into memory."
+        )
+    pixels = np.minimum(np.ceil(length / spacing), _FARTHEST)
+    return pixels.astype(np.int64)
+
+
+def _check_tile(tile: Any, n_axes: int) -> tuple[int, ...]:
+    if tile is None:
+        return (max(1, round(_PIXELS ** (1 / n_axes))),) * n_axes
+    sides = tuple(tile) if isinstance(tile, tuple | list) else (tile,) * n_axes
+    expected = f"a whole number of pixels, or {n_axes} of them"
+    if not all(isinstance(s, int | np.integer) and not isinstance(s, bool) for s in sides):
+        raise TypeError(f"tile is {tile!r}, expected {expected}.")
+    if len(sides) != n_axes or min(sides) < 1:
+        raise ValueError(f"tile is {tile!r}, expected {expected}, at least 1.")
+    return tuple(int(side) for side in sides)
 
 
 def _check_out(out: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
