@@ -186,11 +186,13 @@ def _in_chunks(
     starts = range(0, len(source), step)
 
     def work(first: int) -> None:
-        # Two arrays for all chunks of a thread: to get new ones costs more than to fill them.
-        scratch = np.empty((2, min(step, len(source)), *source.shape[1:]), dtype=target.dtype)
+        # Two arrays for all chunks of a thread: to get new ones costs more than to fill them. In one
+        # block they would touch, which NumPy 1 takes for an overlap and computes with other bits.
+        shape = (min(step, len(source)), *source.shape[1:])
+        one, two = np.empty(shape, dtype=target.dtype), np.empty(shape, dtype=target.dtype)
         for start in starts[first::threads]:
             part = target[start : start + step]
-            write(source[start : start + step], part, *scratch[:, : len(part)])
+            write(source[start : start + step], part, one[: len(part)], two[: len(part)])
 
     if threads == 1:
         work(0)
