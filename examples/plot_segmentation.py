@@ -2,7 +2,7 @@
 A picture, from fine segments to coarse
 =======================================
 
-Quick Shift on a photograph: a pixel is a point, with two coordinates and three colours. What is
+Quick Shift on a photograph: a pixel is a point, with two coordinates and three colors. What is
 alike and near becomes a segment, and one computation holds the segments of every tau.
 """
 
@@ -25,7 +25,7 @@ print(f"{connected.max() + 1} segments in {qs.count_pieces(connected).sum()} pie
 
 
 # %%
-# The segments outlined, and each painted in the mean of its colours.
+# The segments outlined, and each painted in the mean of its colors.
 def outline(labels, ax, **style):
     """Draw a line between any two neighbours of different labels."""
     row, column = np.nonzero(labels[:, 1:] != labels[:, :-1])
@@ -41,7 +41,7 @@ left.imshow(photo)
 outline(connected, left, color="white", linewidth=0.6)
 left.set_title("Segments")
 right.imshow(qs.mean_color(photo, connected))
-right.set_title("Mean colours")
+right.set_title("Mean colors")
 for ax in (left, right):
     ax.axis("off")
 figure.tight_layout(w_pad=1)

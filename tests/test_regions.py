@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from quickshift.image.regions import count_pieces, enforce_connectivity, mean_color
+from quickshift.image.segmentation import segment_forest
 
 Labels = NDArray[np.int64]
 Pixel = tuple[int, ...]
@@ -84,16 +85,15 @@ def enforce_slowly(labels: Labels, min_size: int, connectivity: int, start_label
         name = labels[piece[0]]
         if name not in largest or len(piece) > len(largest[name]):
             largest[name] = piece
-    others = [piece for piece in pieces if piece is not largest[labels[piece[0]]]]
-    small = [piece for piece in others if len(piece) < min_size]
+    small = [piece for piece in pieces if len(piece) < min_size]
     settled = {pixel for piece in pieces if piece not in small for pixel in piece}
     islands = [sorted(group)[0] for group in islands_slowly(small, settled, connectivity)]
-    founders = sorted([piece for piece in others if piece not in small] + islands)
     small = [piece for piece in small if piece not in islands]
 
-    for name, piece in largest.items():
-        result |= dict.fromkeys(piece, int(name))
-    for name, piece in enumerate(founders, start=int(labels.max()) + 1):
+    left = [piece for piece in pieces if piece not in small]
+    old = [largest[name] for name in sorted(largest) if largest[name] in left]
+    new = [piece for piece in left if piece not in old]
+    for name, piece in enumerate(old + new, start=start_label):
         result |= dict.fromkeys(piece, name)
     while small:
         joined = {}
@@ -209,7 +209,7 @@ def test_labels_far_apart_cost_no_memory() -> None:
     np.testing.assert_array_equal(painted, [[2, 2, 0], [2, 2, 5]])
     np.testing.assert_array_equal(
         enforce_connectivity(labels, min_size=1),
-        [[10**15, 3, -1], [10**15 + 1, 10**15 + 2, 10**12]],
+        [[2, 0, -1], [3, 4, 1]],
     )
 
 
@@ -270,7 +270,7 @@ def test_the_mask_has_no_pieces() -> None:
 # Segments made connected
 
 
-def test_large_pieces_become_segments_in_raster_order_and_small_ones_join() -> None:
+def test_large_pieces_become_segments_in_raster_order_and_small_ones_are_absorbed() -> None:
     labels = picture("""
         1100011
         1100011
@@ -278,48 +278,89 @@ def test_large_pieces_become_segments_in_raster_order_and_small_ones_join() -> N
         0000000
         0210011
     """)
-    # The single 1 in the last row touches 0 three times and 2 once; the 11 beside the border is
-    # as large as min_size.
+    # The single 1 in the last row touches 0 twice and 2 once; the 2 touches 0 twice. The 11 beside
+    # the border is as large as min_size.
     np.testing.assert_array_equal(
         enforce_connectivity(labels, min_size=2),
         picture("""
-        1100033
-        1100033
-        1110333
+        1100022
+        1100022
+        1110222
         0000000
-        0200044
+        0000033
         """),
     )
 
 
-def test_only_splitting_joins_nothing() -> None:
+def test_only_splitting_absorbs_nothing() -> None:
     labels = picture("010 101")
     for min_size in (0, 1):
         split = enforce_connectivity(labels, min_size=min_size)
         np.testing.assert_array_equal(split, picture("012 345"))
 
 
-def test_by_default_pieces_of_twenty_pixels_become_segments() -> None:
-    labels = np.repeat([0, 1, 0, 1], [50, 30, 20, 19])
+def test_by_default_pieces_of_twenty_pixels_are_segments() -> None:
+    labels = np.repeat([0, 1, 0, 1, 2, 3], [50, 30, 20, 19, 20, 19])
     np.testing.assert_array_equal(
-        enforce_connectivity(labels), np.repeat([0, 1, 2, 2], [50, 30, 20, 19])
+        enforce_connectivity(labels), np.repeat([0, 1, 3, 2, 2, 2], [50, 30, 20, 19, 20, 19])
     )
 
 
-def test_small_segments_in_one_piece_stay() -> None:
-    labels = picture("0000 0120 0000")
-    np.testing.assert_array_equal(enforce_connectivity(labels, min_size=1000), labels)
+def test_small_segments_in_one_piece_are_absorbed() -> None:
+    labels = picture("""
+        000000
+        012000
+        033333
+        444553
+    """)
+    np.testing.assert_array_equal(
+        enforce_connectivity(labels, min_size=3),
+        picture("""
+        000000
+        000000
+        011111
+        222111
+        """),
+    )
+    np.testing.assert_array_equal(enforce_connectivity(labels, min_size=0), labels)
+
+
+def test_segments_keep_their_numbers_if_none_is_absorbed() -> None:
+    labels = picture("2200 2200 1122 1133")
+    np.testing.assert_array_equal(
+        enforce_connectivity(labels, min_size=2), picture("2200 2200 1144 1133")
+    )
+    joined = picture("2200 2200 1111 1111")
+    np.testing.assert_array_equal(enforce_connectivity(joined, min_size=4), joined)
+    np.testing.assert_array_equal(
+        enforce_connectivity(joined + 1, min_size=4, start_label=1), joined + 1
+    )
+
+
+def test_gaps_between_labels_are_closed() -> None:
+    labels = np.array([9, 9, 4, 4, 9, 9, 9, 7, 4])
+    found = enforce_connectivity(labels, min_size=2)
+    np.testing.assert_array_equal(found, [2, 2, 0, 0, 1, 1, 1, 1, 1])
+    found = enforce_connectivity(labels, min_size=2, start_label=-5)
+    np.testing.assert_array_equal(found, [-3, -3, -5, -5, -4, -4, -4, -4, -4])
+
+
+def test_segment_whose_largest_piece_is_absorbed_does_not_stay() -> None:
+    labels = picture("0010 0000 2220")
+    np.testing.assert_array_equal(
+        enforce_connectivity(labels, min_size=3), picture("0000 0000 1110")
+    )
 
 
 def test_of_equally_large_pieces_the_first_stays() -> None:
     np.testing.assert_array_equal(
-        enforce_connectivity([0, 0, 1, 0, 0], min_size=3), [0, 0, 1, 1, 1]
+        enforce_connectivity([0, 0, 1, 1, 1, 0, 0], min_size=2), [0, 0, 1, 1, 1, 2, 2]
     )
 
 
 def test_of_equally_long_borders_the_smaller_label_wins() -> None:
     np.testing.assert_array_equal(
-        enforce_connectivity([5, 5, 5, 3, 2, 5, 4], min_size=2), [5, 5, 5, 3, 2, 2, 4]
+        enforce_connectivity([5, 5, 5, 3, 3, 5, 2, 2, 4], min_size=2), [2, 2, 2, 1, 1, 0, 0, 0, 0]
     )
     # New segments come after those there were.
     np.testing.assert_array_equal(
@@ -331,19 +372,22 @@ def test_of_equally_long_borders_the_smaller_label_wins() -> None:
 def test_borders_are_counted_under_the_connectivity_of_the_pieces() -> None:
     labels = picture("""
         11112
-        14122
+        11122
         11022
-        12322
+        12222
         22222
-        00000
     """)
-    assert enforce_connectivity(labels, connectivity=1)[2, 2] == 1  # 2 faces, and 1 of label 2
-    assert enforce_connectivity(labels, connectivity=2)[2, 2] == 2  # a face and 3 corners
+    assert enforce_connectivity(labels, min_size=2, connectivity=1)[2, 2] == 0  # 2 faces of each
+    assert enforce_connectivity(labels, min_size=2, connectivity=2)[2, 2] == 1  # and 3 corners to 1
 
 
 def test_pieces_behind_small_pieces_wait_for_them() -> None:
-    labels = np.array([3, 3, 3, 4, 4, 4, 3, 4, 3, 4, 3, 4])
-    joined = [3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4]
+    labels = np.array([3, 3, 3, 4, 4, 4, 3, 4, 5, 6, 3, 4])
+    joined = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    np.testing.assert_array_equal(enforce_connectivity(labels, min_size=2), joined)
+    # Between two segments both come inwards at the same pace.
+    labels = np.array([3, 3, 0, 1, 2, 3, 4, 5, 6, 6])
+    joined = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     np.testing.assert_array_equal(enforce_connectivity(labels, min_size=2), joined)
 
 
@@ -351,22 +395,31 @@ def test_small_pieces_that_the_mask_cuts_off_become_one_segment() -> None:
     labels = picture("""
         000.10.
         111....
-        222..2.
+        222..3.
     """)
+    # The 1 at the top comes first on its island and is not the largest piece of its segment.
     np.testing.assert_array_equal(
-        enforce_connectivity(labels),
+        enforce_connectivity(labels, min_size=3),
         picture("""
-        000.33.
+        000.44.
         111....
-        222..4.
+        222..3.
         """),
     )
 
 
+def test_where_no_piece_is_large_enough_all_become_one_segment() -> None:
+    labels = np.random.default_rng(0).integers(0, 9, (30, 30))
+    found = enforce_connectivity(labels, min_size=labels.size)
+    np.testing.assert_array_equal(found, np.zeros((30, 30)))
+
+
 def test_the_mask_stays_as_it_is() -> None:
     labels = np.array([[2, -1, 2], [-4, 1, -1]])
-    np.testing.assert_array_equal(enforce_connectivity(labels), [[2, -1, 3], [-4, 1, -1]])
+    np.testing.assert_array_equal(enforce_connectivity(labels), [[1, -1, 2], [-4, 0, -1]])
     np.testing.assert_array_equal(enforce_connectivity([[-1, -1]]), [[-1, -1]])
+    outside = np.array([[3, 7]], dtype=np.uint8)
+    np.testing.assert_array_equal(enforce_connectivity(outside, start_label=300), outside)
 
 
 @pytest.mark.parametrize(("shape", "connectivity", "start_label", "seed"), CASES)
@@ -374,7 +427,7 @@ def test_enforce_connectivity_equals_its_description_pixel_by_pixel(
     shape: tuple[int, ...], connectivity: int, start_label: int, seed: int
 ) -> None:
     labels = random_labels(shape, start_label, seed)
-    for min_size in (0, 2, 3, 100):
+    for min_size in (0, 2, 3, 5, 100):
         found = enforce_connectivity(
             labels, min_size=min_size, connectivity=connectivity, start_label=start_label
         )
@@ -389,16 +442,24 @@ def test_every_segment_becomes_connected(connectivity: int, n_labels: int) -> No
     labels = rng.integers(-1, n_labels, (40, 50))
     for min_size in (0, 2, 5, 20, 10_000):
         found = enforce_connectivity(labels, min_size=min_size, connectivity=connectivity)
-        assert set(count_slowly(found, connectivity, 0)) == {1}
+        assert set(count_slowly(found, connectivity, 0)) == {1}  # so there are no gaps either
         np.testing.assert_array_equal(found < 0, labels < 0)
+        for name in np.flatnonzero(np.bincount(found[found >= 0]) < min_size):  # cut off
+            around = ndimage.binary_dilation(found == name, structure(found, connectivity))
+            assert set(found[around]) <= {name, -1}
         again = enforce_connectivity(found, min_size=min_size, connectivity=connectivity)
         np.testing.assert_array_equal(again, found)
 
 
-def test_with_a_large_min_size_no_segment_is_added_or_lost() -> None:
-    labels = np.random.default_rng(0).integers(0, 9, (30, 30))
-    found = enforce_connectivity(labels, min_size=labels.size)
-    np.testing.assert_array_equal(np.unique(found), np.unique(labels))
+def test_single_pixels_go_to_the_nearest_segment() -> None:
+    labels = np.arange(60_000).reshape(200, 300)
+    np.testing.assert_array_equal(enforce_connectivity(labels), np.zeros(labels.shape))
+    labels[:5, :5], labels[-5:, -5:] = 0, 59_999
+    row, column = np.indices(labels.shape)
+    left = np.maximum(row - 4, 0) + np.maximum(column - 4, 0)
+    right = np.maximum(195 - row, 0) + np.maximum(295 - column, 0)
+    found, tie = enforce_connectivity(labels), left == right
+    np.testing.assert_array_equal(found[~tie], (right < left)[~tie])
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i4", "u4", "i8", "u8", ">i4"])
@@ -465,12 +526,32 @@ def test_min_size_and_start_label_are_whole_numbers() -> None:
             count_pieces([0], start_label=wrong)
 
 
-def test_new_labels_that_do_not_fit_are_refused() -> None:
-    labels = np.array([254, 0, 254, 0], dtype=np.uint8)
-    with pytest.raises(ValueError, match=r"uint8 and goes up to 254.*2 new.*astype\(numpy.int64\)"):
+def test_labels_that_do_not_fit_are_refused() -> None:
+    labels = (np.arange(257) % 2).astype(np.uint8)
+    message = (
+        r"uint8, which goes from 0 to 255; .* from 0 to 256\. Use labels\.astype\(numpy.int64\)"
+    )
+    with pytest.raises(ValueError, match=message):
         enforce_connectivity(labels, min_size=0)
-    found = enforce_connectivity(np.array([254, 0, 254], dtype=np.uint8), min_size=0)
-    np.testing.assert_array_equal(found, [254, 0, 255])
+    with pytest.raises(
+        ValueError, match=r"expected room for segments from -1 to 1\. .* start_label"
+    ):
+        enforce_connectivity(labels[:3], min_size=0, start_label=-1)
+    np.testing.assert_array_equal(enforce_connectivity(labels[:256], min_size=0), np.arange(256))
+    signed = (np.arange(256) % 2 - 128).astype(np.int8)
+    found = enforce_connectivity(signed, min_size=0, start_label=-128)
+    np.testing.assert_array_equal(found, np.arange(-128, 128))
+
+
+def test_forest_has_to_be_cut_first() -> None:
+    forest = segment_forest(np.zeros((4, 5)))
+    message = r"labels is a SegmentForest, .* forest\.labels_at\(tau\) or forest\.labels_for\("
+    with pytest.raises(TypeError, match=message):
+        count_pieces(forest)
+    with pytest.raises(TypeError, match=message):
+        enforce_connectivity(forest)
+    with pytest.raises(TypeError, match=message):
+        mean_color(np.zeros((4, 5)), forest)
 
 
 @pytest.mark.parametrize(

@@ -186,8 +186,8 @@ def _in_chunks(
     starts = range(0, len(source), step)
 
     def work(first: int) -> None:
-        # Two arrays for all chunks of a thread: to get new ones costs more than to fill them. In one
-        # block they would touch, which NumPy 1 takes for an overlap and computes with other bits.
+        # Two arrays for all chunks of a thread: to get new ones costs more than to fill them. In
+        # one block they would touch: NumPy 1 takes that for an overlap and gives other bits.
         shape = (min(step, len(source)), *source.shape[1:])
         one, two = np.empty(shape, dtype=target.dtype), np.empty(shape, dtype=target.dtype)
         for start in starts[first::threads]:

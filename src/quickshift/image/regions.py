@@ -115,24 +115,25 @@ def count_pieces(
 def enforce_connectivity(
     labels: ArrayLike, *, min_size: int = 20, connectivity: int = 1, start_label: int = 0
 ) -> NDArray[Any]:
-    """Give every segment one connected piece.
+    """Give every segment one connected piece of at least ``min_size`` pixels.
 
-    Of each segment the largest piece stays (of equally large ones the first in raster order). Every
-    other piece becomes a segment of its own if it has at least ``min_size`` pixels. Else it joins
-    the segment beside it with which it shares the longest border, counted in pairs of pixels that
-    touch (of equally long ones the smaller label). A piece that has only such small pieces beside
-    it waits until one of them has joined a segment; where the mask cuts small pieces off from
-    every segment, those that hang together become one segment.
+    Every piece with fewer pixels is absorbed by the segment beside it with which it shares the
+    longest border, counted in pairs of pixels that touch (of equally long ones that of the smaller
+    label in the result). A piece that has only small pieces beside it waits until one of them has
+    been absorbed. Where no piece is large enough, in a small picture or a part that the mask cuts
+    off, those that hang together become one segment.
+
+    The pieces that are left are the segments: of each given one its largest (of equally large ones
+    the first in raster order), and every other one as a new segment.
 
     Parameters
     ----------
     labels : array_like of at least 1 axis, int
         Segment of each pixel. Numbers below ``start_label`` are masked out.
     min_size : int
-        Least number of pixels with which a piece becomes a segment. 0 only splits, and joins
-        nothing. The default removes specks: in photographs nine in ten pieces beside the largest
-        have fewer than ten pixels, and 0 would make two to seven times as many segments, most of
-        them of one pixel.
+        Least number of pixels of a piece that is not absorbed. 0 or 1 absorbs nothing and only
+        splits, which makes five to ten times as many segments in photographs, about half or more
+        of them of one pixel.
     connectivity : int
         Pixels touch that differ by one along at most so many axes: 1 for faces only, up to the
         number of axes for corners too, as in `scipy.ndimage.generate_binary_structure`.
@@ -142,33 +143,31 @@ def enforce_connectivity(
     Returns
     -------
     ndarray of the shape and type of ``labels``
-        Segments keep their labels, however small they are. New ones follow the largest label, in
-        raster order of the first pixel of the piece that they began as. The mask stays as it is.
+        Labels without gaps from ``start_label``: first the given segments whose largest piece is
+        left, in the order of their labels, then the new ones in raster order of the first pixel of
+        the piece that they began as. The mask stays as it is.
 
     Examples
     --------
-    >>> labels = [[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 0]]
-    >>> enforce_connectivity(labels)
+    >>> labels = [[0, 0, 0, 1, 2, 2], [0, 2, 0, 2, 2, 0], [0, 0, 0, 2, 0, 0]]
+    >>> enforce_connectivity(labels, min_size=3)
     array([[0, 0, 0, 1, 1, 1],
-           [0, 0, 0, 1, 1, 1]])
-    >>> enforce_connectivity(labels, min_size=2)
-    array([[0, 0, 0, 1, 1, 1],
+           [0, 0, 0, 1, 1, 2],
            [0, 0, 0, 1, 2, 2]])
+    >>> enforce_connectivity(labels, min_size=0)
+    array([[0, 0, 0, 1, 2, 2],
+           [0, 3, 0, 2, 2, 4],
+           [0, 0, 0, 2, 4, 4]])
     """
     numbers, start = _check_labels(labels, start_label)
     reach = _check_connectivity(connectivity, numbers)
     least = _check_whole(min_size, "min_size", 0)
     pieces = _find_pieces(numbers, reach, start)
-    largest = _find_largest(pieces)
-    small = ~largest & (pieces.sizes < least)
-    if small.any():
-        borders = _count_borders(pieces, small, reach)
-        small[_first_of_islands(borders, small)] = False
-        segments, names = _name_segments(pieces, largest, small)
-        _absorb(borders, segments)
-    else:
-        segments, names = _name_segments(pieces, largest, small)
-    own = np.append(names[segments], numbers.dtype.type(0))[pieces.image]
+    segments = _number_segments(pieces, _find_hosts(pieces, pieces.sizes < least, reach))
+    if (segments < 0).any():
+        _absorb(_count_borders(pieces, segments < 0, reach), segments)
+    names = _name_segments(segments, start, numbers.dtype)
+    own = np.append(names, numbers.dtype.type(0))[pieces.image]
     return np.where(numbers < start, numbers, own).astype(numbers.dtype, copy=False)
 
 
@@ -182,6 +181,7 @@ class _Pieces:
     image: NDArray[np.signedinteger[Any]]  # piece of each pixel, the number of pieces in the mask
     labels: Labels  # (n_pieces,)
     sizes: Indices  # (n_pieces,) in pixels
+    firsts: NDArray[np.intp]  # (n_pieces,) first pixels, in the flat image
 
 
 def _find_pieces(labels: Labels, connectivity: int, start_label: int) -> _Pieces:
@@ -200,7 +200,7 @@ def _find_pieces(labels: Labels, connectivity: int, start_label: int) -> _Pieces
     piece_of_run = np.where(inside, numbers[first_runs], n_pieces).astype(first_runs.dtype)
     sizes = np.bincount(piece_of_run, lengths, minlength=n_pieces)[:n_pieces]
     image = np.repeat(piece_of_run, lengths).reshape(labels.shape)
-    return _Pieces(image, run_labels[leading], sizes.astype(np.int64))
+    return _Pieces(image, run_labels[leading], sizes.astype(np.int64), first_pixels[leading])
 
 
 def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> NDArray[Any]:
@@ -238,7 +238,31 @@ def _neighbors(ndim: int, connectivity: int) -> list[Views]:
     ]
 
 
-# Small pieces and what they join
+# Small pieces and what absorbs them
+
+
+def _find_hosts(pieces: _Pieces, small: Flags, connectivity: int) -> NDArray[np.intp]:
+    """Return the piece that absorbs each piece: itself if it stays, -1 where borders decide."""
+    hosts = np.arange(small.size)
+    if not small.any():
+        return hosts
+    # Small pieces that hang together are absorbed together, unless they touch several large ones.
+    in_small = np.append(small, False)[pieces.image]
+    groups = _find_pieces(in_small.view(np.int8), connectivity, 1)
+    in_large = ~in_small & (pieces.image < small.size)
+    first = np.full(groups.sizes.size, small.size, dtype=pieces.image.dtype)
+    last = np.full_like(first, -1)
+    for views in _neighbors(in_small.ndim, connectivity):
+        for here, there in (views, views[::-1]):
+            touching = in_small[here] & in_large[there]
+            group, large = groups.image[here][touching], pieces.image[there][touching]
+            np.minimum.at(first, group, large)
+            np.maximum.at(last, group, large)
+    host = np.where(first == last, first, -1)
+    alone = last < 0
+    host[alone] = pieces.image.ravel()[groups.firsts[alone]]
+    hosts[small] = host[groups.image.ravel()[pieces.firsts[small]]]
+    return hosts
 
 
 def _find_largest(pieces: _Pieces) -> Flags:
@@ -249,77 +273,52 @@ def _find_largest(pieces: _Pieces) -> Flags:
     return largest
 
 
+def _number_segments(pieces: _Pieces, hosts: NDArray[np.intp]) -> Indices:
+    """Return the segment of each piece, numbered from 0 as in the result; -1 where undecided."""
+    stays = hosts == np.arange(hosts.size)
+    largest = _find_largest(pieces)
+    old, new = np.flatnonzero(stays & largest), np.flatnonzero(stays & ~largest)
+    old = old[np.argsort(pieces.labels[old])]
+    segments = np.full(hosts.size + 1, -1, dtype=np.int64)  # the last one for a host of -1
+    segments[np.append(old, new)] = np.arange(old.size + new.size)
+    return segments[hosts]
+
+
 def _count_borders(
-    pieces: _Pieces, small: Flags, connectivity: int
+    pieces: _Pieces, waiting: Flags, connectivity: int
 ) -> "csr_array[np.int64, tuple[int, int]]":
-    """Count pairs of pixels that touch: row for a piece, column for a small piece beside it."""
+    """Count pairs of pixels that touch, of two pieces of which one waits at least."""
     from scipy.sparse import coo_array
 
-    n_pieces = small.size
-    in_small = np.append(small, False)[pieces.image]
-    pairs = []
+    # Two different pieces add up to 3 or more if one of them waits and neither is masked out.
+    kinds = np.append(np.where(waiting, 2, 1), 0).astype(np.int8)[pieces.image]
+    ones, others = [], []
     for here, there in _neighbors(pieces.image.ndim, connectivity):
         one, other = pieces.image[here], pieces.image[there]
-        touching = (one != other) & (in_small[here] | in_small[there])
-        pairs.append(np.stack([one[touching], other[touching]]))
-    found = np.concatenate(pairs, axis=1)
-    found = found[:, (found < n_pieces).all(axis=0)]
-    rows, columns = np.concatenate([found, found[::-1]], axis=1)
-    kept = small[columns]
-    ones = np.ones(int(kept.sum()), dtype=np.int64)
-    return coo_array((ones, (rows[kept], columns[kept])), shape=(n_pieces, n_pieces)).tocsr()
-
-
-def _first_of_islands(
-    borders: "csr_array[np.int64, tuple[int, int]]", small: Flags
-) -> NDArray[np.intp]:
-    """First pieces of those groups of small pieces that no segment touches."""
-    from scipy.sparse.csgraph import connected_components
-
-    n_groups, group = connected_components(borders, directed=False)
-    reached = np.zeros(n_groups, dtype=bool)
-    reached[group[~small]] = True
-    alone = np.flatnonzero(~reached[group])
-    return alone[np.unique(group[alone], return_index=True)[1]]
-
-
-def _name_segments(pieces: _Pieces, largest: Flags, small: Flags) -> tuple[Indices, Labels]:
-    """Return the segment of each piece, by rising label (-1 if small), and the labels."""
-    old = np.flatnonzero(largest)
-    old = old[np.argsort(pieces.labels[old])]
-    new = np.flatnonzero(~largest & ~small)
-    labels = pieces.labels[old]
-    if new.size:
-        labels = np.append(labels, _following(labels[-1], new.size))
-    segments = np.full(largest.size, -1, dtype=np.int64)
-    segments[old] = np.arange(old.size)
-    segments[new] = np.arange(old.size, labels.size)
-    return segments, labels
-
-
-def _following(last: Any, count: int) -> Labels:
-    """So many labels after the last, in its type."""
-    most = np.iinfo(last.dtype).max
-    if int(last) + count > most:
-        raise ValueError(
-            f"labels is of type {last.dtype} and goes up to {last}, expected room for {count} new "
-            f"segments up to {most}. Use labels.astype(numpy.int64), or a larger min_size."
-        )
-    following: Labels = np.arange(1, count + 1).astype(last.dtype)
-    following += last
-    return following
+        touching = (one != other) & (kinds[here] + kinds[there] >= 3)
+        ones.append(one[touching])
+        others.append(other[touching])
+    rows, columns = np.concatenate(ones), np.concatenate(others)
+    count = np.ones(rows.size, dtype=np.int64)
+    one_way = coo_array((count, (rows, columns)), shape=(waiting.size, waiting.size)).tocsr()
+    both_ways: csr_array[np.int64, tuple[int, int]] = one_way + one_way.T.tocsr()
+    return both_ways
 
 
 def _absorb(borders: "csr_array[np.int64, tuple[int, int]]", segments: Indices) -> None:
-    """Write the segments of small pieces, from those beside a segment inwards."""
+    """Write the segments of waiting pieces, from those beside a segment inwards."""
+    sizes = np.diff(borders.indptr)
     front = np.flatnonzero(segments >= 0)
     while front.size:
         # A piece joins in the first round in which a segment is beside it, so whatever it may
         # join was reached in the round before, and every border is looked at once.
-        beside = borders[front].tocoo()
-        waiting = segments[beside.col] < 0
-        segment = segments[front[beside.row[waiting]]]
-        front, joined = _longest(beside.col[waiting], segment, beside.data[waiting])
+        n_beside = sizes[front]
+        ends = np.cumsum(n_beside)
+        places = np.arange(ends[-1]) + np.repeat(borders.indptr[front + 1] - ends, n_beside)
+        piece = borders.indices[places]
+        waiting = segments[piece] < 0
+        segment = np.repeat(segments[front], n_beside)[waiting]
+        front, joined = _longest(piece[waiting], segment, borders.data[places[waiting]])
         segments[front] = joined
 
 
@@ -344,6 +343,22 @@ def _changes(*arrays: NDArray[Any]) -> NDArray[np.intp]:
     for array in arrays:
         new[1:] |= array[1:] != array[:-1]
     return np.flatnonzero(new)
+
+
+def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) -> Labels:
+    """Return labels from the smallest on, in the type of the given ones."""
+    if not segments.size:
+        return segments.astype(dtype)
+    last, room = start_label + int(segments.max()), np.iinfo(dtype)
+    if start_label < room.min or last > room.max:
+        raise ValueError(
+            f"labels is of type {dtype}, which goes from {room.min} to {room.max}; expected room "
+            f"for segments from {start_label} to {last}. Use labels.astype(numpy.int64), another "
+            f"start_label or a larger min_size."
+        )
+    names: Labels = segments.astype(dtype)
+    names += dtype.type(start_label)  # what wrapped around comes back
+    return names
 
 
 # Colors
@@ -376,6 +391,11 @@ def _rounded(means: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _check_labels(labels: ArrayLike, start_label: Any) -> tuple[Labels, int]:
     """Return a label image as an array of integers, and its smallest label."""
+    if hasattr(labels, "labels_at"):
+        raise TypeError(
+            f"labels is a {type(labels).__name__}, expected whole numbers, one a segment. Pass "
+            f"forest.labels_at(tau) or forest.labels_for(n_segments)."
+        )
     refuse_lossy(labels, "labels")
     array = np.asarray(labels)
     if array.size == 0 or array.ndim == 0:

@@ -36,7 +36,7 @@ def segment(
     Every pixel is the point (coordinates, colors) and moves to its nearest pixel of higher density
     within tau; pixels that end at the same mode are a segment. Exact, without random numbers: the
     same picture gives the same segments on any number of threads. A segment may consist of several
-    pieces (`count_pieces` tells which, `enforce_connectivity` parts them).
+    pieces, and some segments are specks: `enforce_connectivity` mends both.
 
     Parameters
     ----------
