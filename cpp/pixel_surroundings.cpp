@@ -10,7 +10,7 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double number_at_first = 500.0;  // of pixels around
+constexpr double number_at_first = 2000.0;  // of pixels around
 constexpr double margin = 1.0 - 1e-6;      // for rounding, in single precision too
 
 // The radius of the ball with about so many pixels in it.

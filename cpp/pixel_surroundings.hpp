@@ -11,7 +11,7 @@ namespace quickshift {
 
 class SortedSurroundings {
  public:
-  // Those up to a radius, or up to some radius that makes them a few hundred.
+  // Those up to a radius, or up to some radius that makes them some thousand.
   static SortedSurroundings within(const Picture& picture, double radius);
   // Those of a box.
   static SortedSurroundings boxed(const Picture& picture, std::vector<Index> reach);

@@ -127,6 +127,19 @@ def test_parents_equal_climb(kind, shape):
                 np.testing.assert_array_equal(labels[inside], expected)
 
 
+@pytest.mark.parametrize("kind", ["noise", "steps"])
+@pytest.mark.parametrize("shape", [(6000,), (100, 90), (12, 30, 31), (5, 6, 18, 19)])
+def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
+    """Colors so different that parents are far away: beyond what is looked at pixel by pixel."""
+    image = 20.0 * picture(kind, shape, 1)
+    for mask in masks(shape):
+        inside = np.ones(math.prod(shape), bool) if mask is None else mask.ravel()
+        forest = forest_of(image, bandwidth=1.0, mask=mask)
+        graph, pixels = climbed(image, forest, 1.0, inside)
+        np.testing.assert_array_equal(forest.parent.ravel()[inside], pixels[graph.parent])
+        np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], graph.distance)
+
+
 @pytest.mark.parametrize("tau", [0.0, 1.0, math.sqrt(2.0), 3.7, 15.0, 40.0])
 def test_search_within_tau_finds_what_the_cut_keeps(tau):
     image = picture("steps", (60, 80), 2)
