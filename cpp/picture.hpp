@@ -35,11 +35,27 @@ inline bool next_position(std::vector<Index>& at, const std::vector<Index>& begi
   return false;
 }
 
-// The number of a position in a grid of the given extents.
+// The number of a position in a grid of the given extents, and back.
 inline Index number_of(const std::vector<Index>& at, const std::vector<Index>& shape) {
   Index number = 0;
   for (std::size_t axis = 0; axis < at.size(); ++axis) number = number * shape[axis] + at[axis];
   return number;
+}
+
+inline std::vector<Index> position_in(const std::vector<Index>& shape, Index number) {
+  std::vector<Index> at(shape.size());
+  for (std::size_t axis = at.size(); axis-- > 0; number /= shape[axis]) {
+    at[axis] = number % shape[axis];
+  }
+  return at;
+}
+
+// How far a window reaches that is no wider than the picture.
+inline std::vector<Index> clipped(const Picture& picture, std::vector<Index> reach) {
+  for (std::size_t axis = 0; axis < reach.size(); ++axis) {
+    if (reach[axis] > picture.shape[axis] - 1) reach[axis] = picture.shape[axis] - 1;
+  }
+  return reach;
 }
 
 }  // namespace quickshift

@@ -29,14 +29,6 @@ PixelBlocks::PixelBlocks(const Picture& picture, const double* heights, const Ex
             [&] { return [&](Index block) { measure(block); }; });
 }
 
-std::vector<Index> PixelBlocks::position_of(Index number, const std::vector<Index>& shape) const {
-  std::vector<Index> at(shape.size());
-  for (std::size_t axis = at.size(); axis-- > 0; number /= shape[axis]) {
-    at[axis] = number % shape[axis];
-  }
-  return at;
-}
-
 std::vector<Index> PixelBlocks::end_of(const std::vector<Index>& block) const {
   std::vector<Index> end(block.size());
   for (std::size_t axis = 0; axis < block.size(); ++axis) {
@@ -46,7 +38,8 @@ std::vector<Index> PixelBlocks::end_of(const std::vector<Index>& block) const {
 }
 
 void PixelBlocks::measure(Index block) {
-  const std::vector<Index> position = position_of(block, grid_);
+  const std::vector<Index> position = position_in(grid_, block);
+  const std::vector<Index> end = end_of(position);
   std::vector<Index> begin(position);
   for (Index& at : begin) at *= side_;
   const int channels = picture_.colors.features;
@@ -64,7 +57,7 @@ void PixelBlocks::measure(Index block) {
       low[k] = std::min(low[k], picture_.colors.at(pixel, k));
       high[k] = std::max(high[k], picture_.colors.at(pixel, k));
     }
-  } while (next_position(at, begin, end_of(position)));
+  } while (next_position(at, begin, end));
 }
 
 // What no computed square of a pixel to those of a block is below: terms in the same order.
@@ -102,14 +95,16 @@ double PixelBlocks::square_between(Index a, const std::vector<Index>& at, Index 
   return square;
 }
 
-void PixelBlocks::look_through(Index pixel, const std::vector<Index>& at, Index block,
-                               NearestPixel& nearest) const {
-  const std::vector<Index> position = position_of(block, grid_);
+Index PixelBlocks::look_through(Index pixel, const std::vector<Index>& at, Index block,
+                                NearestPixel& nearest) const {
+  const std::vector<Index> position = position_in(grid_, block);
   std::vector<Index> begin(position);
   for (Index& each : begin) each *= side_;
   const std::vector<Index> end = end_of(position);
   std::vector<Index> other = begin;
+  Index looks = 0;
   do {
+    ++looks;
     const Index candidate = number_of(other, picture_.shape);
     if (!picture_.inside(candidate) || !higher(candidate, pixel)) continue;
     const double square = square_between(pixel, at, candidate, other);
@@ -119,13 +114,15 @@ void PixelBlocks::look_through(Index pixel, const std::vector<Index>& at, Index 
       nearest = {square, candidate};
     }
   } while (next_position(other, begin, end));
+  return looks;
 }
 
 // Widens a box of blocks until what is outside of it is further than the nearest.
-void PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const {
-  const std::vector<Index> at = position_of(pixel, picture_.shape);
+Index PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const {
+  const std::vector<Index> at = position_in(picture_.shape, pixel);
   const std::size_t axes = at.size();
   std::vector<Index> begin(axes), end(axes), seen_begin(axes), seen_end(axes);
+  Index looks = 0;
   for (Index ring = 1;; ring *= 2) {
     double outside = infinity;
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -146,6 +143,7 @@ void PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate
     scratch.clear();
     std::vector<Index> block = begin;
     do {
+      ++looks;
       bool seen = ring > 1;
       for (std::size_t axis = 0; axis < axes; ++axis) {
         seen &= block[axis] >= seen_begin[axis] && block[axis] < seen_end[axis];
@@ -159,9 +157,9 @@ void PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate
               [](const Candidate& a, const Candidate& b) { return a.square < b.square; });
     for (const Candidate& candidate : scratch) {
       if (candidate.square > nearest.square) break;
-      look_through(pixel, at, candidate.block, nearest);
+      looks += look_through(pixel, at, candidate.block, nearest);
     }
-    if (outside > nearest.square || outside == infinity) return;
+    if (outside > nearest.square || outside == infinity) return looks;
     seen_begin = begin;
     seen_end = end;
   }

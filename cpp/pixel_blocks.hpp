@@ -24,21 +24,21 @@ class PixelBlocks {
     double square;
     Index block;
   };
-  void find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const;
+  // Returns about how many pixels were looked at.
+  Index find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const;
 
  private:
   bool higher(Index a, Index b) const {
     return heights_[a] != heights_[b] ? heights_[a] > heights_[b] : a > b;
   }
-  std::vector<Index> position_of(Index number, const std::vector<Index>& shape) const;
   std::vector<Index> end_of(const std::vector<Index>& block) const;  // in pixels
   void measure(Index block);
   double least_square(const std::vector<Index>& at, Index pixel,
                       const std::vector<Index>& block) const;
   double square_between(Index a, const std::vector<Index>& at, Index b,
                         const std::vector<Index>& other) const;
-  void look_through(Index pixel, const std::vector<Index>& at, Index block,
-                    NearestPixel& nearest) const;
+  Index look_through(Index pixel, const std::vector<Index>& at, Index block,
+                     NearestPixel& nearest) const;
 
   const Picture& picture_;
   const double* heights_;

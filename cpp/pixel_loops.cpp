@@ -15,13 +15,13 @@ struct Colors {
   Colors(const double* at, Index plane, int) {
     for (int k = 0; k < known; ++k) values[k] = load(at + k * plane);
   }
-  // 2^power times the kernel to the pixels at another place, 2^-s.
-  Vec term_to(const double* other, Index plane, Vec power) const {
+  // The square to the pixels at another place, on top of one that is given.
+  Vec square_to(const double* other, Index plane, Vec square) const {
     for (int k = 0; k < known; ++k) {
       const Vec delta = values[k] - load(other + k * plane);
-      power = fused(-delta, delta, power);
+      square = fused(delta, delta, square);
     }
-    return power_of_two(power);
+    return square;
   }
   Vec values[known];
 };
@@ -29,12 +29,12 @@ struct Colors {
 template <>
 struct Colors<0> {
   Colors(const double* place, Index, int count) : at(place), channels(count) {}
-  Vec term_to(const double* other, Index plane, Vec power) const {
+  Vec square_to(const double* other, Index plane, Vec square) const {
     for (int k = 0; k < channels; ++k) {
       const Vec delta = load(at + k * plane) - load(other + k * plane);
-      power = fused(-delta, delta, power);
+      square = fused(delta, delta, square);
     }
-    return power_of_two(power);
+    return square;
   }
   const double* at;
   int channels;
@@ -44,9 +44,9 @@ template <int known, int others>
 void add_others(const LinesOfPixels& of) {
   const LinesOfPixels lines = of;  // which no sum can overwrite
   for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
-    Vec powers[others];
+    Vec squares[others];
     for (int other = 0; other < others; ++other) {
-      powers[other] = broadcast(-lines.squares[other][apart < 0 ? -apart : apart]);
+      squares[other] = broadcast(lines.squares[other][apart < 0 ? -apart : apart]);
     }
     // One of the two in the columns of the tile; beyond them sums do not matter.
     const Index begin = -larger_of(apart, 0);
@@ -56,8 +56,9 @@ void add_others(const LinesOfPixels& of) {
       Vec sum = load(lines.sums + i);
       for (int other = 0; other < others; ++other) {
         const Index there = i + apart;
-        const Vec term =
-            here.term_to(lines.other_colors[other] + there, lines.plane, powers[other]);
+        const Vec square =
+            here.square_to(lines.other_colors[other] + there, lines.plane, squares[other]);
+        const Vec term = power_of_two(square * lines.factor);
         double* const to = lines.other_sums[other] + there;
         sum += term;
         store(to, load(to) + term);
@@ -75,8 +76,9 @@ void add_within(const LinesOfPixels& of) {
     Vec sum = load(lines.sums + i);
     for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
       if (apart == 0) continue;
-      const Vec power = broadcast(-lines.squares[0][apart < 0 ? -apart : apart]);
-      sum += here.term_to(lines.colors + i + apart, lines.plane, power);
+      const Vec square = broadcast(lines.squares[0][apart < 0 ? -apart : apart]);
+      sum += power_of_two(here.square_to(lines.colors + i + apart, lines.plane, square) *
+                          lines.factor);
     }
     store(lines.sums + i, sum);
   }

@@ -9,11 +9,12 @@ namespace quickshift {
 // Pointers are to the first column of the tile without its halo.
 inline constexpr int lines_at_once = 2;
 struct LinesOfPixels {
-  const double* colors;  // plane after plane, scaled: the kernel is 2^-s
+  const double* colors;  // plane after plane
   Index plane;
   int channels;
   Index columns;
   Index reach;
+  double factor;  // of a square, for the logarithm of its kernel to the base 2
   double* sums;
   int others;  // at most `lines_at_once`; none for the pairs within the line
   const double* other_colors[lines_at_once];

@@ -1,10 +1,12 @@
 #include "pixel_parents.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "heights.hpp"
 #include "kernel.hpp"
+#include "nearest_higher.hpp"
 #include "pixel_blocks.hpp"
 #include "pixel_surroundings.hpp"
 
@@ -13,6 +15,7 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index looks_a_pixel = 300;  // that blocks may take, on the average of all pixels
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Looks around every pixel, tile by tile. finish(pixel, square, number) gets what was found:
@@ -23,19 +26,18 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
                  const Finish& finish) {
   struct Scratch {
     PixelTile tile;
-    SortedSurroundings around;
     std::vector<double> heights, places, line_sq, squares;
-    std::vector<Index> numbers;
+    std::vector<Index> steps, numbers;
   };
   const double work = 100.0 * static_cast<double>(picture.pixels());
   run_tasks(execution, PixelTile::count(picture), work, [&] {
-    return [&, s = Scratch{PixelTile(picture, around.halo()), around, {}, {}, {}, {}, {}}](
+    return [&, s = Scratch{PixelTile(picture, around.halo()), {}, {}, {}, {}, {}, {}}](
                Index box) mutable {
       const int last = picture.axes() - 1;
       const Index halo = around.halo()[last];
-      s.tile.load(box, 1.0, 0.0);
+      s.tile.load(box);
       s.tile.load_plane(heights, -infinity, s.heights);
-      const Surroundings surroundings = s.around.in(s.tile);
+      const Surroundings surroundings = around.in(s.tile, s.steps);
       s.places.resize(static_cast<std::size_t>(s.tile.length()));
       for (Index i = 0; i < s.tile.length(); ++i) {
         s.places[i] = picture.coordinate(last, s.tile.first_column() - halo + i);
@@ -58,27 +60,66 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
   });
 }
 
-// Goes on with the pixels for which the surroundings may not have been enough.
-void look_further(const Picture& picture, const double* heights, double enough_sq, double limit_sq,
-                  const Execution& execution, const PixelEdges& edges, double* squares) {
+// The pixels for which the surroundings may not have been enough.
+std::vector<Index> unfinished(const Picture& picture, const double* squares, double enough_sq) {
   std::vector<Index> rest;
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
     if (picture.inside(pixel) && squares[pixel] > enough_sq) rest.push_back(pixel);
   }
-  if (rest.empty()) return;
+  return rest;
+}
+
+// Goes on with them through blocks. Gives up, and returns false, where that takes longer than a
+// tree would: in pictures whose colors are further apart than their pixels.
+bool look_through_blocks(const Picture& picture, const double* heights,
+                         const std::vector<Index>& rest, double limit_sq,
+                         const Execution& execution, const PixelEdges& edges, double* squares) {
   const PixelBlocks blocks(picture, heights, execution);
   const auto count = static_cast<Index>(rest.size());
+  std::atomic<Index> left{looks_a_pixel * picture.pixels()};
   run_tasks(execution, count, 1e4 * static_cast<double>(count), [&] {
     return [&, scratch = std::vector<PixelBlocks::Candidate>()](Index task) mutable {
+      if (left < 0) return;
       const Index pixel = rest[task];
       const bool found = edges.parent[pixel] != pixel;
       NearestPixel nearest{found ? squares[pixel] : limit_sq, found ? edges.parent[pixel] : -1};
-      blocks.find(pixel, nearest, scratch);
+      left -= blocks.find(pixel, nearest, scratch);
       if (nearest.pixel < 0) return;
       squares[pixel] = nearest.square;
       edges.parent[pixel] = nearest.pixel;
     };
   });
+  return left >= 0;
+}
+
+// Finds all parents in the tree of the points (coordinates, colors): in C order points are in
+// lexicographic order, so who is higher is the same.
+void look_in_tree(const Picture& picture, const double* density, int bits, double tau,
+                  const Execution& execution, const PixelEdges& edges) {
+  const int axes = picture.axes();
+  const int features = axes + picture.colors.features;
+  Array<double> rows = unset_array<double>(picture.pixels() * features);
+  std::vector<double> weights(picture.mask ? static_cast<std::size_t>(picture.pixels()) : 0);
+  run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
+    for (Index pixel = begin; pixel < end; ++pixel) {
+      double* to = rows.data() + pixel * features;
+      const std::vector<Index> at = position_in(picture.shape, pixel);
+      for (int axis = 0; axis < axes; ++axis) to[axis] = picture.coordinate(axis, at[axis]);
+      for (int k = 0; k < picture.colors.features; ++k) {
+        to[axes + k] = picture.inside(pixel) ? picture.colors.at(pixel, k) : 0.0;
+      }
+      if (picture.mask) weights[pixel] = picture.inside(pixel);
+    }
+  });
+  const Points points{rows.data(), nullptr, picture.pixels(), features};
+  const Tree tree = build_tree(points, picture.mask ? weights.data() : nullptr, nullptr, execution);
+  nearest_higher(tree, density, bits, false, ParentsBy::automatic, execution, edges.parent,
+                 edges.distance);
+  for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
+    if (!(edges.distance[pixel] > tau)) continue;
+    edges.parent[pixel] = pixel;
+    edges.distance[pixel] = infinity;
+  }
 }
 
 }  // namespace
@@ -100,9 +141,10 @@ void pixel_parents(const Picture& picture, const double* density, int bits, doub
                 edges.parent[pixel] = pixel + number;
                 squares[pixel] = number == 0 ? infinity : square;
               });
-  if (around.complete_sq() < limit_sq) {
-    look_further(picture, heights.data(), around.complete_sq(), limit_sq, execution, edges,
-                 squares);
+  const std::vector<Index> rest = unfinished(picture, squares, around.complete_sq());
+  if (!rest.empty() &&
+      !look_through_blocks(picture, heights.data(), rest, limit_sq, execution, edges, squares)) {
+    return look_in_tree(picture, density, bits, tau, execution, edges);
   }
   run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
     for (Index pixel = begin; pixel < end; ++pixel) {
@@ -115,7 +157,7 @@ void raster_parents(const Picture& picture, const double* density, Index reach, 
                     const Execution& execution, const PixelEdges& edges) {
   const SortedSurroundings around = SortedSurroundings::boxed(picture, {reach, reach});
   const FindHigher find = single ? pixel_loops().find_raster_single : pixel_loops().find_raster;
-  look_around(picture, density, find, around, infinity, execution,
+  look_around(picture, density, find, around, std::numeric_limits<double>::max(), execution,
               [&](Index pixel, double square, Index number) {
                 edges.parent[pixel] = pixel + number;
                 edges.distance[pixel] = number == 0 ? infinity : std::sqrt(square);

@@ -11,12 +11,15 @@ namespace quickshift {
 
 namespace {
 
-constexpr double outside = 1e150;        // no kernel reaches it, and its square is finite
-constexpr double outside_single = 1e18;  // the same in single precision
-
-// What lengths are multiplied by for the kernel to be 2^-s.
+// A power of two, so that differences of colors stay what they are: bandwidths become 1 to 2.
 double scale_of(const PixelKernel& kernel) {
-  return std::sqrt(0.5 * 1.4426950408889634) / kernel.bandwidth;
+  return std::ldexp(1.0, -std::ilogb(kernel.bandwidth));
+}
+
+// The logarithm to the base 2 of a kernel is this times the square of the scaled distance.
+double factor_of(const PixelKernel& kernel) {
+  const double width = kernel.bandwidth * scale_of(kernel);
+  return -0.5 * 1.4426950408889634 / (width * width);
 }
 
 struct LineOffset {
@@ -59,7 +62,7 @@ class TileSums {
       : picture_(picture), kernel_(kernel), offsets_(offsets), tile_(picture, kernel.reach) {}
 
   void operator()(Index box, double* to, const Execution& execution) {
-    tile_.load(box, scale_of(kernel_), outside);
+    tile_.load(box, scale_of(kernel_));
     sums_.assign(static_cast<std::size_t>(tile_.plane_size()), 1.0);  // a pixel's own term
     for (Index line = 0; line < tile_.all_lines() && !execution.stop; ++line) add_from(line);
     for (const PixelTile::Line& line : tile_.lines()) {
@@ -76,22 +79,26 @@ class TileSums {
   void add_from(Index line) {
     const std::vector<Index> at = tile_.position_of(line);
     const bool inner = tile_.is_inner(at);
+    if (!tile_.in_picture(at)) return;
     LinesOfPixels lines = lines_from(line);
+    int slot = 0;
     for (const LineOffset& offset : offsets_) {
       const Index other = line_at(at, offset.step, inner);
-      if (other < 0) continue;
       if (other == line) {
         lines.squares[0] = offset.squares.data();
         pixel_loops().add_lines(lines);
         continue;
       }
+      // Who is summed at once follows from the offsets, whichever lines there are: so do the bits.
+      if (slot == lines_at_once) {
+        if (lines.others > 0) pixel_loops().add_lines(lines);
+        lines.others = slot = 0;
+      }
+      ++slot;
+      if (other < 0) continue;
       lines.other_colors[lines.others] = tile_.colors() + tile_.start(other);
       lines.other_sums[lines.others] = sums_.data() + tile_.start(other);
-      lines.squares[lines.others] = offset.squares.data();
-      if (++lines.others == lines_at_once) {
-        pixel_loops().add_lines(lines);
-        lines.others = 0;
-      }
+      lines.squares[lines.others++] = offset.squares.data();
     }
     if (lines.others > 0) pixel_loops().add_lines(lines);
   }
@@ -103,6 +110,7 @@ class TileSums {
     lines.channels = picture_.colors.features;
     lines.columns = tile_.columns();
     lines.reach = kernel_.reach.back();
+    lines.factor = factor_of(kernel_);
     lines.sums = sums_.data() + tile_.start(line);
     return lines;
   }
@@ -114,6 +122,7 @@ class TileSums {
       at[axis] += step[axis];
       if (at[axis] < 0 || at[axis] >= tile_.line_extents()[axis]) return -1;
     }
+    if (!tile_.in_picture(at)) return -1;
     return inner || tile_.is_inner(at) ? number_of(at, tile_.line_extents()) : -1;
   }
 
@@ -123,14 +132,6 @@ class TileSums {
   PixelTile tile_;
   std::vector<double> sums_;
 };
-
-// No window is wider than the picture.
-std::vector<Index> clipped(const Picture& picture, std::vector<Index> reach) {
-  for (std::size_t axis = 0; axis < reach.size(); ++axis) {
-    reach[axis] = std::min(reach[axis], picture.shape[axis] - 1);
-  }
-  return reach;
-}
 
 double pairs_in(const Picture& picture, const std::vector<Index>& reach) {
   double pairs = static_cast<double>(picture.pixels());
@@ -156,7 +157,7 @@ void raster_sums(const Picture& picture, const double* start, float factor, Inde
   const std::vector<Index> halo = clipped(picture, {reach, reach});
   run_tasks(execution, PixelTile::count(picture), 4.0 * pairs_in(picture, halo), [&] {
     return [&, tile = PixelTile(picture, halo), plane = std::vector<double>()](Index box) mutable {
-      tile.load(box, 1.0, outside_single);
+      tile.load(box);
       tile.load_plane(start, 0.0, plane);
       for (const PixelTile::Line& line : tile.lines()) {
         if (execution.stop) return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double number_at_first = 2000.0;  // of pixels around
-constexpr double margin = 1.0 - 1e-6;      // for rounding, in single precision too
+constexpr double margin = 1.0 - 1e-6;       // for rounding, in single precision too
 
 // The radius of the ball with about so many pixels in it.
 double radius_of_many(const Picture& picture) {
@@ -41,10 +41,7 @@ SortedSurroundings SortedSurroundings::within(const Picture& picture, double rad
 }
 
 SortedSurroundings SortedSurroundings::boxed(const Picture& picture, std::vector<Index> reach) {
-  for (int axis = 0; axis < picture.axes(); ++axis) {
-    reach[axis] = std::min(reach[axis], picture.shape[axis] - 1);
-  }
-  return {picture, std::move(reach), infinity};
+  return {picture, clipped(picture, std::move(reach)), infinity};
 }
 
 SortedSurroundings::SortedSurroundings(const Picture& picture, std::vector<Index> reach,
@@ -80,13 +77,13 @@ SortedSurroundings::SortedSurroundings(const Picture& picture, std::vector<Index
   }
 }
 
-Surroundings SortedSurroundings::in(const PixelTile& tile) {
+Surroundings SortedSurroundings::in(const PixelTile& tile, std::vector<Index>& steps) const {
   std::vector<Index> extents = tile.line_extents();
   extents.push_back(tile.length());
-  step_.clear();
-  for (const std::vector<Index>& step : steps_) step_.push_back(number_of(step, extents));
-  return {static_cast<Index>(step_.size()),
-          step_.data(),
+  steps.clear();
+  for (const std::vector<Index>& step : steps_) steps.push_back(number_of(step, extents));
+  return {static_cast<Index>(steps.size()),
+          steps.data(),
           number_.data(),
           column_.data(),
           line_.data(),

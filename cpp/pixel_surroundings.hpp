@@ -20,8 +20,8 @@ class SortedSurroundings {
   // Up to this square of the distance without colors none that was asked for is missing.
   double complete_sq() const { return complete_sq_; }
 
-  // For the layout of a tile. Valid until the next call.
-  Surroundings in(const PixelTile& tile);
+  // For the layout of a tile; `steps` is written, and kept by what is returned.
+  Surroundings in(const PixelTile& tile, std::vector<Index>& steps) const;
   // The squares of the distance of the lines around a line.
   void write_line_squares(const Picture& picture, const std::vector<Index>& at,
                           std::vector<double>& line_sq) const;
@@ -33,7 +33,7 @@ class SortedSurroundings {
   double complete_sq_;
   std::vector<std::vector<Index>> steps_;  // by axis
   std::vector<std::vector<Index>> lines_;  // around a line: steps by axis but the last
-  std::vector<Index> step_, number_, column_, line_;
+  std::vector<Index> number_, column_, line_;
   std::vector<double> least_sq_;
 };
 

@@ -1,6 +1,7 @@
 #include "pixel_tile.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace quickshift {
 
@@ -32,7 +33,7 @@ Index PixelTile::count(const Picture& picture) {
   return count;
 }
 
-void PixelTile::load(Index box, double scale, double outside) {
+void PixelTile::load(Index box, double scale) {
   for (int axis = picture_.axes() - 1; axis >= 0; --axis) {
     const Index along = boxes_along(picture_, axis);
     begin_[axis] = box % along * side_of(picture_, axis);
@@ -47,7 +48,8 @@ void PixelTile::load(Index box, double scale, double outside) {
     extents_[axis] = end_[axis] - begin_[axis] + 2 * halo_[axis];
     all_lines_ *= extents_[axis];
   }
-  colors_.assign(static_cast<std::size_t>(plane_size() * picture_.colors.features), outside);
+  colors_.assign(static_cast<std::size_t>(plane_size() * picture_.colors.features),
+                 std::numeric_limits<double>::infinity());
   for_runs([&](Index to, Index from, Index count) {
     for (int channel = 0; channel < picture_.colors.features; ++channel) {
       double* plane = colors_.data() + channel * plane_size() + to;
@@ -86,23 +88,19 @@ void PixelTile::for_runs(const Copy& copy) const {
   const Index right = std::min(end_[last] + halo_[last], picture_.shape[last]);
   for (Index line = 0; line < all_lines_; ++line) {
     std::vector<Index> at = position_of(line);
-    bool within = true;
-    for (int axis = 0; axis < last; ++axis) {
-      at[axis] += begin_[axis] - halo_[axis];
-      within &= at[axis] >= 0 && at[axis] < picture_.shape[axis];
-    }
-    if (!within) continue;
+    if (!in_picture(at)) continue;
+    for (int axis = 0; axis < last; ++axis) at[axis] += begin_[axis] - halo_[axis];
     at.push_back(left);
     copy(start(line) + left - begin_[last], number_of(at, picture_.shape), right - left);
   }
 }
 
-std::vector<Index> PixelTile::position_of(Index line) const {
-  std::vector<Index> at(extents_.size());
-  for (std::size_t axis = at.size(); axis-- > 0; line /= extents_[axis]) {
-    at[axis] = line % extents_[axis];
+bool PixelTile::in_picture(const std::vector<Index>& position) const {
+  for (std::size_t axis = 0; axis < position.size(); ++axis) {
+    const Index at = position[axis] + begin_[axis] - halo_[axis];
+    if (at < 0 || at >= picture_.shape[axis]) return false;
   }
-  return at;
+  return true;
 }
 
 bool PixelTile::is_inner(const std::vector<Index>& position) const {

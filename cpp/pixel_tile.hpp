@@ -16,8 +16,8 @@ class PixelTile {
   static Index count(const Picture& picture);  // of the boxes that cover a picture
 
   // Moves to a box. Colors are multiplied by `scale`; those of what is outside of the picture or
-  // of its mask are `outside`.
-  void load(Index box, double scale, double outside);
+  // of its mask are infinite, so far from all others that no kernel reaches them.
+  void load(Index box, double scale = 1.0);
   // Copies what else is known of pixels, into a plane like those of the colors.
   void load_plane(const double* values, double outside, std::vector<double>& plane) const;
 
@@ -33,8 +33,11 @@ class PixelTile {
 
   // Of all lines, with the halo.
   Index all_lines() const { return all_lines_; }
-  std::vector<Index> position_of(Index line) const;  // from the first of the halo
+  std::vector<Index> position_of(Index line) const {  // from the first of the halo
+    return position_in(extents_, line);
+  }
   const std::vector<Index>& line_extents() const { return extents_; }
+  bool in_picture(const std::vector<Index>& position) const;
   bool is_inner(const std::vector<Index>& position) const;
   Index length() const { return length_; }  // of a line, with the halo and what fills up a vector
 

@@ -59,6 +59,10 @@ def test_gray_pictures(name, dtype):
         {"sigma": 0.3, "ratio": 0.1},
         {"kernel_size": 1, "max_dist": 3},
         {"kernel_size": 1.7, "max_dist": 30.5},
+        {"kernel_size": 2.1, "max_dist": 5, "ratio": 0.0},
+        {"kernel_size": 3.3},
+        {"kernel_size": 8 / 3},
+        {"max_dist": np.float64(7.1)},
         {"kernel_size": 30, "max_dist": 50},
         {"rng": 7},
         {"rng": None, "max_dist": 0},
@@ -91,6 +95,13 @@ def test_shapes(shape):
     assert_same(np.random.default_rng(0).random(shape))
 
 
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e200), (np.float32, 1e20)])
+def test_squares_that_overflow(dtype, scale):
+    image = (np.random.default_rng(0).random((6, 7)) * scale).astype(dtype)
+    with np.errstate(over="ignore"):
+        assert_same(image, convert2lab=False)
+
+
 def test_constant_pictures_are_torn_by_noise_there_too():
     image = np.full((40, 50, 3), 0.4)
     assert_same(image)
@@ -113,6 +124,8 @@ def test_axes():
         (np.zeros((5, 5, 4)), {}),
         (SMALL, {"kernel_size": 0.9}),
         (SMALL, {"kernel_size": np.nan}),
+        (SMALL, {"kernel_size": np.inf}),
+        (np.full((5, 5, 3), np.nan), {}),
         (SMALL, {"channel_axis": 7}),
         (np.zeros((0, 5, 3)), {}),
     ],

@@ -140,6 +140,31 @@ def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
         np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], graph.distance)
 
 
+@pytest.mark.parametrize("tau", [60.0, math.inf])
+@pytest.mark.parametrize("masked", [False, True])
+def test_colors_further_apart_than_pixels_are_climbed_in_a_tree(masked, tau):
+    """Blocks of pixels exclude nothing where colors are far apart: that would be quadratic."""
+    image = np.random.default_rng(0).random((120, 130, 3))
+    mask = masks((120, 130))[masked]
+    inside = np.ones(120 * 130, bool) if mask is None else mask.ravel()
+    forest = forest_of(100.0 * image, bandwidth=2.0, mask=mask, max_tau=tau)
+    graph, pixels = climbed(100.0 * image, forest, 1.0, inside)
+    kept = graph.distance <= tau
+    parents = np.where(kept, pixels[graph.parent], pixels)
+    np.testing.assert_array_equal(forest.parent.ravel()[inside], parents)
+    distance = np.where(kept, graph.distance, np.inf)
+    np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], distance)
+
+
+def test_density_of_colors_far_from_zero():
+    """Differences of colors are what they are: an offset adds nothing to their error."""
+    image = np.random.default_rng(0).integers(0, 9, (20, 30, 1)).astype(float)
+    expected = forest_of(image, bandwidth=3.0).density
+    for offset in (65536.0, 1e8):
+        density = forest_of(image + offset, bandwidth=3.0).density
+        np.testing.assert_array_equal(density, expected)
+
+
 @pytest.mark.parametrize("tau", [0.0, 1.0, math.sqrt(2.0), 3.7, 15.0, 40.0])
 def test_search_within_tau_finds_what_the_cut_keeps(tau):
     image = picture("steps", (60, 80), 2)
@@ -348,6 +373,12 @@ def test_pictures_that_are_none():
         qs.segment(np.array([[0, 128, 255]]))
     with pytest.raises(ValueError, match=r"uint32 with values up to 4000.*numpy.uint16"):
         qs.segment(np.array([[0, 4000]], dtype=np.uint32))
+
+
+def test_numbers_of_axes():
+    assert qs.segment(np.zeros((2,) * 8), channel_axis=None, bandwidth=1.0).max() == 0
+    with pytest.raises(ValueError, match="image has 9 axes, expected at most 8 and one of"):
+        qs.segment(np.zeros((2,) * 9), channel_axis=None)
 
 
 def test_bytes_in_wider_integers_are_warned_of():

@@ -76,15 +76,18 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     """
     pixels = _prepare(image, sigma, convert2lab, kernel_size, channel_axis) * ratio
     pixels = np.ascontiguousarray(pixels)
+    if not np.isfinite(pixels).all():
+        raise ValueError("image has NaN or infinity, expected finite numbers. Fill them.")
     rows, columns = pixels.shape[:2]
-    reach = math.ceil(_WINDOW * kernel_size)
+    width = pixels.dtype.type(kernel_size)  # numbers are of the picture's type there
+    reach = math.ceil(min(_WINDOW * float(width), max(rows, columns)))
     threads = resolve_threads(None)
-    density = _densities(pixels, kernel_size, reach, np.random.default_rng(rng), threads)
+    density = _densities(pixels, width, reach, np.random.default_rng(rng), threads)
     single = pixels.dtype == np.float32
     colors = pixels.reshape(rows * columns, -1)
     parent, distance = _core.raster_parents(colors, rows, columns, density, reach, single, threads)
     distance = distance.astype(pixels.dtype, copy=False)
-    labels = _cut(parent, distance, max_dist, threads).reshape(rows, columns)
+    labels = _cut(parent, distance, pixels.dtype.type(max_dist), threads).reshape(rows, columns)
     if not return_tree:
         return labels
     if not single:
@@ -111,8 +114,8 @@ def _prepare(
                 f"convert2lab=False, or use quickshift.segment, which takes gray pictures too."
             )
         picture = rgb_to_lab(picture)
-    if not kernel_size >= 1:
-        raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1.")
+    if not 1 <= kernel_size < 1e18:
+        raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1, and below 1e18.")
     if sigma:
         from scipy.ndimage import gaussian_filter
 
@@ -121,7 +124,11 @@ def _prepare(
 
 
 def _densities(
-    pixels: NDArray[Any], kernel_size: float, reach: int, rng: np.random.Generator, threads: int
+    pixels: NDArray[Any],
+    width: np.floating[Any],
+    reach: int,
+    rng: np.random.Generator,
+    threads: int,
 ) -> NDArray[np.float64]:
     """Sum kernels on top of noise, in the arithmetic of the picture's type."""
     rows, columns, channels = pixels.shape
@@ -130,11 +137,11 @@ def _densities(
     if pixels.dtype == np.float32:
         # One unit in the last place is more than the noise: every addition is rounded as there.
         start = noise.astype(np.float32).astype(np.float64)
-        factor = -0.5 / (kernel_size * kernel_size)
+        factor = -0.5 / float(width * width)
         return _core.raster_sums_single(colors, rows, columns, start, factor, reach, threads)
     shape = np.array([rows, columns], dtype=np.int64)
     window = np.full(2, reach, dtype=np.int64)
-    sums = _core.pixel_sums(colors, shape, np.ones(2), None, kernel_size, window, threads)
+    sums = _core.pixel_sums(colors, shape, np.ones(2), None, float(width), window, threads)
     sums += noise
     return sums
 

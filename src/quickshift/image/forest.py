@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SegmentForest:
     """A picture's parents, from which segments of every tau follow without computing them again.
 

@@ -86,7 +86,9 @@ def window_reach(shape: tuple[int, ...], spacing: Floats, bandwidth: Any, window
         length = check_real(window, "window", expected) * width
         if not 0.0 < length < math.inf:
             raise ValueError(f"window is {window!r}, expected {expected}.")
-    reach: Indices = np.minimum(np.ceil(length / spacing), np.array(shape) - 1).astype(np.int64)
+    with np.errstate(over="ignore"):
+        pixels = np.ceil(length / spacing)
+    reach: Indices = np.minimum(pixels, np.array(shape) - 1).astype(np.int64)
     return reach
 
 

@@ -14,6 +14,7 @@ from quickshift.stages.checks import check_least, check_real
 __all__ = ["Pixels", "read_image", "spacing_of", "spatial_shape", "widths_of"]
 
 _SMALLEST, _LARGEST = 1e-100, 1e100  # squares of what is between are finite and not 0
+_MOST_AXES = 8  # a pixel has 3^axes around it, itself included
 _WIDEST_BLUR = 1e4  # SciPy takes eight times as many products a pixel and axis
 _RGB_RANGE = (-1.0, 2.0)  # colors may leave [0, 1] a little, as after sharpening
 
@@ -147,6 +148,10 @@ def _channels_last(array: NDArray[Any], channel_axis: int | None) -> NDArray[Any
             f"image has shape {array.shape}, expected at least one pixel and one channel."
         )
     axis = _check_axis(channel_axis)
+    if array.ndim - (axis is not None) > _MOST_AXES:
+        raise ValueError(
+            f"image has {array.ndim} axes, expected at most {_MOST_AXES} and one of channels."
+        )
     if axis is None and array.ndim == 0:
         raise ValueError("image has shape (), expected at least one axis of pixels.")
     if axis is None or (array.ndim == 2 and axis == -1):

@@ -202,7 +202,7 @@ def _refuse_wide(image: ArrayLike) -> None:
     array = np.asarray(image)
     if array.dtype.kind not in "iu" or array.dtype.itemsize == 1 or array.size == 0:
         return
-    largest = int(array.max())
+    largest = max(int(array.max()), -int(array.min()))
     came = f"image is of type {array.dtype} with values up to {largest}"
     if array.dtype.itemsize > 2 and largest <= np.iinfo(np.uint16).max:
         fit = "uint8" if largest <= np.iinfo(np.uint8).max else "uint16"

@@ -298,8 +298,10 @@ def _search_reach(tau: Any, spacing: NDArray[np.float64]) -> Indices:
             "tau is infinite, expected a finite length: a tile is read with so much around it. Use "
             "a tau below the picture's size, or segment_forest for pictures that fit into memory."
         )
-    pixels = np.minimum(np.ceil(length / spacing), _FARTHEST)
-    return pixels.astype(np.int64)
+    with np.errstate(over="ignore"):
+        pixels = np.ceil(length / spacing)
+    reach: Indices = np.minimum(pixels, _FARTHEST).astype(np.int64)
+    return reach
 
 
 def _check_tile(tile: Any, n_axes: int) -> tuple[int, ...]:
