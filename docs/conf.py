@@ -39,9 +39,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "quickshift"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-html_sidebars = {
-    page: [] for page in ("benchmarks", "labelled", "distortion", "modal")
-}  # wide tables
+_ALONE = "getting_started", "cluster_tree", "modal_regression", "images"  # no pages below them
+_WIDE = "benchmarks", "labelled", "distortion", "modal"  # tables
+html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
