@@ -125,6 +125,7 @@ def test_axes():
         (SMALL, {"kernel_size": 0.9}),
         (SMALL, {"kernel_size": np.nan}),
         (SMALL, {"kernel_size": np.inf}),
+        (SMALL, {"sigma": -1.0}),
         (np.full((5, 5, 3), np.nan), {}),
         (SMALL, {"channel_axis": 7}),
         (np.zeros((0, 5, 3)), {}),

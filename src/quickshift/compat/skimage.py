@@ -116,6 +116,8 @@ def _prepare(
         picture = rgb_to_lab(picture)
     if not 1 <= kernel_size < 1e18:
         raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1, and below 1e18.")
+    if sigma < 0:
+        raise ValueError(f"sigma is {sigma!r}, expected a width of at least 0.")
     if sigma:
         from scipy.ndimage import gaussian_filter
 
