@@ -66,15 +66,17 @@ auto edges_of(Buffer<Index>& parent, Buffer<double>& distance) {
 
 auto parents(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
              const Indices& origin, const std::optional<Mask>& mask, const Reals& density, int bits,
-             double tau, int threads, const Report& report) {
+             double tau, int threads, const Report& report, Index looks) {
   const Picture picture = picture_of(colors, shape, spacing, axes_of(origin), mask);
   require(static_cast<Index>(density.size()) == picture.pixels(),
           "density does not fit the colors");
   require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau or bits out of range");
+  require(looks >= 0 && looks <= 1'000'000, "looks out of range");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
-    pixel_parents(picture, density.data(), bits, tau, execution, {parent.data(), distance.data()});
+    pixel_parents(picture, {density.data(), bits, tau, looks}, execution,
+                  {parent.data(), distance.data()});
   });
   return edges_of(parent, distance);
 }
@@ -144,7 +146,7 @@ void bind_image(nb::module_& m) {
         "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Sums of Gaussian kernels over a box of pixels around each pixel.");
   m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
-        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(),
+        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "looks"_a = 300,
         "Nearest higher pixel of every pixel within tau, and the distance to it.");
   m.def("boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
         "threads"_a = 1, "report"_a = nb::none(),

@@ -15,7 +15,6 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Index looks_a_pixel = 300;  // that blocks may take, on the average of all pixels
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Looks around every pixel, tile by tile. finish(pixel, square, number) gets what was found:
@@ -72,11 +71,12 @@ std::vector<Index> unfinished(const Picture& picture, const double* squares, dou
 // Goes on with them through blocks. Gives up, and returns false, where that takes longer than a
 // tree would: in pictures whose colors are further apart than their pixels.
 bool look_through_blocks(const Picture& picture, const double* heights,
-                         const std::vector<Index>& rest, double limit_sq,
-                         const Execution& execution, const PixelEdges& edges, double* squares) {
+                         const std::vector<Index>& rest, Index looks, double limit_sq,
+                         const Execution& execution, const PixelEdges& edges) {
+  double* const squares = edges.distance;
   const PixelBlocks blocks(picture, heights, execution);
   const auto count = static_cast<Index>(rest.size());
-  std::atomic<Index> left{looks_a_pixel * picture.pixels()};
+  std::atomic<Index> left{looks};
   run_tasks(execution, count, 1e4 * static_cast<double>(count), [&] {
     return [&, scratch = std::vector<PixelBlocks::Candidate>()](Index task) mutable {
       if (left < 0) return;
@@ -94,8 +94,8 @@ bool look_through_blocks(const Picture& picture, const double* heights,
 
 // Finds all parents in the tree of the points (coordinates, colors): in C order points are in
 // lexicographic order, so who is higher is the same.
-void look_in_tree(const Picture& picture, const double* density, int bits, double tau,
-                  const Execution& execution, const PixelEdges& edges) {
+void look_in_tree(const Picture& picture, const PixelOrder& order, const Execution& execution,
+                  const PixelEdges& edges) {
   const int axes = picture.axes();
   const int features = axes + picture.colors.features;
   Array<double> rows = unset_array<double>(picture.pixels() * features);
@@ -113,10 +113,10 @@ void look_in_tree(const Picture& picture, const double* density, int bits, doubl
   });
   const Points points{rows.data(), nullptr, picture.pixels(), features};
   const Tree tree = build_tree(points, picture.mask ? weights.data() : nullptr, nullptr, execution);
-  nearest_higher(tree, density, bits, false, ParentsBy::automatic, execution, edges.parent,
-                 edges.distance);
+  nearest_higher(tree, order.density, order.bits, false, ParentsBy::automatic, execution,
+                 edges.parent, edges.distance);
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
-    if (!(edges.distance[pixel] > tau)) continue;
+    if (!(edges.distance[pixel] > order.tau)) continue;
     edges.parent[pixel] = pixel;
     edges.distance[pixel] = infinity;
   }
@@ -124,16 +124,17 @@ void look_in_tree(const Picture& picture, const double* density, int bits, doubl
 
 }  // namespace
 
-void pixel_parents(const Picture& picture, const double* density, int bits, double tau,
-                   const Execution& execution, const PixelEdges& edges) {
+void pixel_parents(const Picture& picture, const PixelOrder& order, const Execution& execution,
+                   const PixelEdges& edges) {
   Array<double> heights = unset_array<double>(picture.pixels());
   run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
     for (Index pixel = begin; pixel < end; ++pixel) {
-      heights[pixel] = picture.inside(pixel) ? round_to_bits(density[pixel], bits) : -infinity;
+      heights[pixel] =
+          picture.inside(pixel) ? round_to_bits(order.density[pixel], order.bits) : -infinity;
     }
   });
-  const double limit_sq = std::isinf(tau) ? infinity : largest_square_within(tau);
-  const SortedSurroundings around = SortedSurroundings::within(picture, tau);
+  const double limit_sq = std::isinf(order.tau) ? infinity : largest_square_within(order.tau);
+  const SortedSurroundings around = SortedSurroundings::within(picture, order.tau);
   double* squares = edges.distance;
   look_around(picture, heights.data(), pixel_loops().find_higher, around,
               std::nextafter(limit_sq, infinity), execution,
@@ -142,9 +143,10 @@ void pixel_parents(const Picture& picture, const double* density, int bits, doub
                 squares[pixel] = number == 0 ? infinity : square;
               });
   const std::vector<Index> rest = unfinished(picture, squares, around.complete_sq());
+  const Index looks = order.looks * picture.pixels();
   if (!rest.empty() &&
-      !look_through_blocks(picture, heights.data(), rest, limit_sq, execution, edges, squares)) {
-    return look_in_tree(picture, density, bits, tau, execution, edges);
+      !look_through_blocks(picture, heights.data(), rest, looks, limit_sq, execution, edges)) {
+    return look_in_tree(picture, order, execution, edges);
   }
   run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
     for (Index pixel = begin; pixel < end; ++pixel) {

@@ -140,20 +140,32 @@ def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
         np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], graph.distance)
 
 
+@pytest.mark.parametrize("looks", [0, 300, 1_000_000], ids=["tree", "either", "blocks"])
 @pytest.mark.parametrize("tau", [60.0, math.inf])
 @pytest.mark.parametrize("masked", [False, True])
-def test_colors_further_apart_than_pixels_are_climbed_in_a_tree(masked, tau):
-    """Blocks of pixels exclude nothing where colors are far apart: that would be quadratic."""
-    image = np.random.default_rng(0).random((120, 130, 3))
-    mask = masks((120, 130))[masked]
-    inside = np.ones(120 * 130, bool) if mask is None else mask.ravel()
-    forest = forest_of(100.0 * image, bandwidth=2.0, mask=mask, max_tau=tau)
-    graph, pixels = climbed(100.0 * image, forest, 1.0, inside)
+def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, looks):
+    """Colors further apart than pixels, where blocks exclude nothing and would be quadratic."""
+    image = 100.0 * np.random.default_rng(0).random((60, 65, 3))
+    mask = masks((60, 65))[masked]
+    inside = np.ones(60 * 65, bool) if mask is None else mask.ravel()
+    forest = forest_of(image, bandwidth=2.0, mask=mask, max_tau=tau)
+    parent, distance = _core.pixel_parents(
+        image.reshape(-1, 3),
+        np.array([60, 65]),
+        np.ones(2),
+        np.zeros(2, int),
+        None if mask is None else inside,
+        forest.density.ravel(),
+        36,
+        tau,
+        looks=looks,
+    )
+    graph, pixels = climbed(image, forest, 1.0, inside)
     kept = graph.distance <= tau
-    parents = np.where(kept, pixels[graph.parent], pixels)
-    np.testing.assert_array_equal(forest.parent.ravel()[inside], parents)
-    distance = np.where(kept, graph.distance, np.inf)
-    np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], distance)
+    np.testing.assert_array_equal(parent[inside], np.where(kept, pixels[graph.parent], pixels))
+    np.testing.assert_array_equal(distance[inside], np.where(kept, graph.distance, np.inf))
+    assert np.isnan(distance[~inside]).all()
+    np.testing.assert_array_equal(forest.parent.ravel()[inside], parent[inside])
 
 
 def test_density_of_colors_far_from_zero():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from quickshift import _core
 from quickshift.image.graph import PixelGraph
-from quickshift.stages.checks import check_count, check_tau
+from quickshift.stages.checks import check_count, check_tau, check_whole
 from quickshift.stages.forest import number_trees, numbers_of_trees, without_longest
 from quickshift.threads import resolve_threads
 
@@ -116,9 +116,7 @@ class SegmentForest:
 
 def check_start(start_label: Any) -> int:
     """Return a first label."""
-    if isinstance(start_label, bool | np.bool_) or not isinstance(start_label, int | np.integer):
-        raise TypeError(f"start_label is {start_label!r}, expected a whole number.")
-    first = int(start_label)
+    first = check_whole(start_label, "start_label")
     if abs(first) > 1 << 62:
         raise ValueError(f"start_label is {first}, expected one that leaves room in int64.")
     return first

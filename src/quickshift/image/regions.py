@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quickshift.stages.checks import check_count, refuse_lossy
+from quickshift.stages.checks import check_count, check_whole, refuse_lossy
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -161,7 +161,7 @@ def enforce_connectivity(
     """
     numbers, start = _check_labels(labels, start_label)
     reach = _check_connectivity(connectivity, numbers)
-    least = _check_whole(min_size, "min_size", 0)
+    least = check_whole(min_size, "min_size", 0)
     pieces = _find_pieces(numbers, reach, start)
     segments = _number_segments(pieces, _find_hosts(pieces, pieces.sizes < least, reach))
     if (segments < 0).any():
@@ -413,22 +413,12 @@ def _check_labels(labels: ArrayLike, start_label: Any) -> tuple[Labels, int]:
             f"labels is of type {array.dtype}, expected whole numbers, one a segment. If its "
             f"values are whole, use labels.astype(numpy.int64)."
         )
-    return array, _check_whole(start_label, "start_label")
+    return array, check_whole(start_label, "start_label")
 
 
 def _check_connectivity(connectivity: Any, labels: Labels) -> int:
     """Return a whole number from 1 to the number of axes."""
     return check_count(connectivity, "connectivity", labels.ndim, "the number of axes of labels")
-
-
-def _check_whole(value: Any, name: str, least: int | None = None) -> int:
-    """Return a whole number that is not below the least."""
-    expected = "a whole number" if least is None else f"a whole number of at least {least}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
-    if least is not None and value < least:
-        raise ValueError(f"{name} is {value!r}, expected {expected}.")
-    return int(value)
 
 
 def _check_image(
@@ -444,7 +434,7 @@ def _check_image(
         )
     if array.shape == shape:
         return array, None
-    axis = None if channel_axis is None else _check_whole(channel_axis, "channel_axis")
+    axis = None if channel_axis is None else check_whole(channel_axis, "channel_axis")
     if axis is not None and array.ndim == len(shape) + 1 and -array.ndim <= axis < array.ndim:
         axis %= array.ndim
         if array.shape[:axis] + array.shape[axis + 1 :] == shape:

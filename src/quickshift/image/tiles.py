@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from quickshift.image.forest import check_start
 from quickshift.image.graph import PixelGraph, climb_pixels, sum_kernels, window_reach
 from quickshift.image.pixels import Pixels, read_image, spacing_of, spatial_shape, widths_of
-from quickshift.stages.checks import check_tau
+from quickshift.stages.checks import check_tau, check_whole
 
 __all__ = ["segment_tiles"]
 
@@ -309,11 +309,10 @@ def _check_tile(tile: Any, n_axes: int) -> tuple[int, ...]:
         return (max(1, round(_PIXELS ** (1 / n_axes))),) * n_axes
     sides = tuple(tile) if isinstance(tile, tuple | list) else (tile,) * n_axes
     expected = f"a whole number of pixels, or {n_axes} of them"
-    if not all(isinstance(s, int | np.integer) and not isinstance(s, bool) for s in sides):
-        raise TypeError(f"tile is {tile!r}, expected {expected}.")
-    if len(sides) != n_axes or min(sides) < 1:
+    whole = tuple(check_whole(side, "tile", expected=expected) for side in sides)
+    if len(whole) != n_axes or min(whole) < 1:
         raise ValueError(f"tile is {tile!r}, expected {expected}, at least 1.")
-    return tuple(int(side) for side in sides)
+    return whole
 
 
 def _check_out(out: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:

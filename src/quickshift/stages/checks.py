@@ -26,6 +26,7 @@ __all__ = [
     "check_rows",
     "check_tau",
     "check_weights",
+    "check_whole",
     "refuse_lossy",
 ]
 
@@ -241,14 +242,26 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def check_whole(
+    value: Any, name: str, least: int | None = None, *, expected: str | None = None
+) -> int:
+    """Return a whole number that is not below the least."""
+    if expected is None:
+        expected = "a whole number" if least is None else f"a whole number of at least {least}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+    if least is not None and value < least:
+        raise ValueError(f"{name} is {value!r}, expected {expected}.")
+    return int(value)
+
+
 def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
     """Return a whole number from 1 to ``most``."""
     expected = f"a whole number from 1 to {most}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
-    if not 1 <= value <= most:
+    number = check_whole(value, name, expected=expected)
+    if not 1 <= number <= most:
         raise ValueError(f"{name} is {value!r}, expected {expected}, {what}.")
-    return int(value)
+    return number
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
