@@ -419,6 +419,7 @@ def pixel_parents(
     tau: float,
     threads: int = 1,
     report: Callable | None = None,
+    looks: int = 300,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
