@@ -120,15 +120,7 @@ class QueryBlock {
   const double* queries_;
 };
 
-// Which of the last four queries of a block are there.
-inline void find_used(int first, int query_count, Bits (&used)[Four::parts]) {
-  for (int v = 0; v < Four::parts; ++v) {
-    for (int i = 0; i < lanes; ++i) {
-      used[v][i] = first + v * lanes + i % queries_wide < query_count ? -1 : 0;
-    }
-  }
-}
-// And which of the samples side by side in the last vector.
+// Which of the samples side by side in the last vector are there.
 inline Bits last_samples(int sample_count) {
   Bits used;
   for (int i = 0; i < lanes; ++i) {
@@ -151,29 +143,29 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   for (int j = 0; Terms::long_chain && j * samples_wide < pair.sample_count; j += 2) {
     block.template write_squares<2>(squares, j * samples_wide, ahead + j);
   }
-  Bits used[Four::parts];
-  find_used(first + size - 4, pair.query_count, used);
   const Bits last = last_samples(pair.sample_count);
   constexpr int apart = Terms::long_chain ? 2 / samples_wide : 1;
-  Vec total[apart][count] = {};
+  Vec total[apart][count];
+  for (auto& part : total) clear(part);
   Four back[max_stride];
   for (int j = 0; j < pair.sample_count; j += samples_wide) {
     if constexpr (!Terms::long_chain) block.template write_squares<1>(squares, j, ahead);
     const Vec(&square)[count] = ahead[Terms::long_chain ? j / samples_wide : 0];
     const Vec weight = load_samples(pair.weights + j);
     Vec(&to_queries)[count] = total[j % apart];
-    Vec sum[Four::parts] = {};
+    Vec sum[Four::parts];
     for (int v = 0; v < count; ++v) {
       Vec term = squares.term(square[v]);
       if (samples_wide > 1 && j + samples_wide > pair.sample_count) term = where(last, term);
       Vec& to = sum[v % Four::parts];
       if constexpr (equal) {
         to_queries[v] += term;
-        to += v < count - Four::parts ? term : where(used[v % Four::parts], term);
+        to = v < Four::parts ? term : to + term;
       } else {
         to_queries[v] = fused(weight, term, to_queries[v]);
         if constexpr (both) {
-          to = fused(load_queries(pair.query_weights + first + v * queries_wide), term, to);
+          const Vec own = load_queries(pair.query_weights + first + v * queries_wide);
+          to = v < Four::parts ? own * term : fused(own, term, to);
         }
       }
     }
@@ -230,7 +222,8 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    if (scale.equal_weights && pair.features <= most_fused)
+    const bool full = pair.query_count % 4 == 0;  // the weight of unused queries is 0
+    if (scale.equal_weights && full && pair.features <= most_fused)
       return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);

@@ -81,6 +81,13 @@ inline bool any(Bits condition) {
   return all != 0;
 #endif
 }
+// Sets registers to zero, one by one: an initialiser of several is taken for a block of memory, and
+// clearing that by a string instruction takes as long as the loop it is cleared for.
+template <int count>
+inline void clear(Vec (&registers)[count]) {
+#pragma GCC unroll 16
+  for (Vec& value : registers) value = Vec{};
+}
 inline Vec positive(Vec x) { return larger(x, Vec{}); }
 inline Vec root(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = __builtin_sqrt(x[i]);
