@@ -30,7 +30,7 @@ inline double support(Kernel kernel) {
   return kernel == Kernel::silverman ? silverman_support : 1.0;
 }
 
-// k(t) for one distance; the vectorised terms are in pairs_compact.cpp and pairs_infinite.cpp.
+// k(t) for one distance; the vectorised terms are in pair_terms.hpp.
 inline double profile(Kernel kernel, double distance, double h) {
   const double t = distance / h;
   if (kernel == Kernel::uniform && distance > h) return 0.0;

@@ -1,5 +1,6 @@
-// Sums of the kernels with a support, and what compares distances. A square that is compared is not
-// fused, so that it has the bits that its definition gives it.
+// Sums of the kernels that gain nothing from wider vectors than four doubles, and what compares
+// distances. A square that is compared is not fused, so that it has the bits that its definition
+// gives it.
 #include "pair_loop.hpp"
 #include "pair_terms.hpp"
 
@@ -38,10 +39,6 @@ void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, d
 void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
 }
-void add_epanechnikov(const LeafPair& pair, const KernelScale& scale, double* sums,
-                      double* other_sums) {
-  add_terms<Epanechnikov>(pair, scale, sums, other_sums);
-}
 void to_silverman(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::silverman>>(scale, count, values);
 }
@@ -56,9 +53,6 @@ void to_tricube(const KernelScale& scale, int count, double* values) {
 }
 void to_cosine(const KernelScale& scale, int count, double* values) {
   to_terms<Compact<Kernel::cosine>>(scale, count, values);
-}
-void to_epanechnikov(const KernelScale& scale, int count, double* values) {
-  to_terms<Epanechnikov>(scale, count, values);
 }
 
 void squares(const double* point, const LeafBlock& samples, double* out) {

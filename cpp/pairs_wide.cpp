@@ -1,5 +1,5 @@
-// Sums of the infinite kernels, and the table of all pair loops. The rest gains nothing from wider
-// vectors than four doubles: it is that of QUICKSHIFT_NARROW, an instruction set's namespace.
+// Sums of the kernels that gain from vectors of eight doubles, and the table of all pair loops. The
+// rest is that of QUICKSHIFT_NARROW, an instruction set's namespace.
 #include "pair_loop.hpp"
 #include "pair_terms.hpp"
 
@@ -10,13 +10,11 @@ void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
 void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
 void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
 void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
-void add_epanechnikov(const LeafPair&, const KernelScale&, double*, double*);
 void to_silverman(const KernelScale&, int, double*);
 void to_uniform(const KernelScale&, int, double*);
 void to_triangular(const KernelScale&, int, double*);
 void to_tricube(const KernelScale&, int, double*);
 void to_cosine(const KernelScale&, int, double*);
-void to_epanechnikov(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 unsigned near_box(const LeafBlock&, const double*, const double*);
@@ -30,15 +28,15 @@ namespace quickshift::QUICKSHIFT_ISA {
 using namespace QUICKSHIFT_NARROW;
 
 constexpr AddTerms by_kernel[] = {
-    add_terms<Gaussian>, add_terms<Exponential>, add_silverman,
-    add_uniform,         add_triangular,         add_tricube,
-    add_cosine,          add_epanechnikov,
+    add_terms<Gaussian>, add_terms<Exponential>,  add_silverman,
+    add_uniform,         add_triangular,          add_tricube,
+    add_cosine,          add_terms<Epanechnikov>,
 };
 static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
 
 constexpr ToTerms to_by_kernel[] = {
-    to_terms<Gaussian>, to_terms<Exponential>, to_silverman, to_uniform, to_triangular, to_tricube,
-    to_cosine,          to_epanechnikov,
+    to_terms<Gaussian>, to_terms<Exponential>,  to_silverman, to_uniform, to_triangular, to_tricube,
+    to_cosine,          to_terms<Epanechnikov>,
 };
 static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
 
