@@ -24,13 +24,12 @@ double round_to_bits(double value, int bits) {
 Heights::Heights(const Tree& tree, const double* density, int bits, const Execution& execution)
     : tree_(tree),
       density_(unset_array<double>(tree.slots())),
-      top_row_(unset_array<Index>(tree.slots())),
+      top_rows_(tree.row_of_slot.data()),
       highest_below_(unset_array<Index>(tree.nodes())),
       highest_density_(unset_array<double>(tree.nodes())) {
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
       const Index row = tree.row_of_slot[slot];
-      top_row_[slot] = row;
       density_[slot] = row >= 0 ? round_to_bits(density[row], bits) : -infinity;
     }
   });
@@ -57,13 +56,15 @@ Index Heights::highest_of(Index node) const {
 
 // Among rows at one location the highest stands for it, the first of equally high ones.
 void Heights::raise_tops(const double* density, int bits) {
+  raised_tops_ = tree_.row_of_slot;
+  top_rows_ = raised_tops_.data();
   for (Index row = 0; row < tree_.rows; ++row) {
     const Index slot = tree_.slot_of_row[row];
     if (slot < 0) continue;
     const double value = round_to_bits(density[row], bits);
     if (value > density_[slot]) {
       density_[slot] = value;
-      top_row_[slot] = row;
+      raised_tops_[slot] = row;
     }
   }
 }

@@ -17,10 +17,11 @@ class Heights {
  public:
   // density: one per row. Rows at one location may differ; its highest row stands for it.
   Heights(const Tree& tree, const double* density, int bits, const Execution& execution);
+  Heights(const Heights&) = delete;
 
   double density(Index slot) const { return density_[slot]; }
   const double* densities() const { return density_.data(); }
-  Index top_row(Index slot) const { return top_row_[slot]; }  // -1 in unused slots
+  Index top_row(Index slot) const { return top_rows_[slot]; }  // -1 in unused slots
   Index highest_below(Index node) const { return highest_below_[node]; }
   double highest_density(Index node) const { return highest_density_[node]; }
 
@@ -35,7 +36,8 @@ class Heights {
 
   const Tree& tree_;
   Array<double> density_;       // by slot, rounded
-  Array<Index> top_row_;        // by slot
+  const Index* top_rows_;       // by slot
+  Array<Index> raised_tops_;    // the same where locations have several rows, else empty
   Array<Index> highest_below_;  // by node: a slot
   Array<double> highest_density_;
 };
