@@ -213,7 +213,7 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   copy_to(state[12], t.row_of_slot);
   copy_to(state[13], t.slot_of_row);
   check_state(t);
-  add_up_weights(t);
+  add_up_weights(t, Execution{});
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Tree build_tree(const Points& points, const double* weights, const double* perio
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
 
 // Finds the sum and the range of a tree's weights.
-void add_up_weights(Tree& tree);
+void add_up_weights(Tree& tree, const Execution& execution);
 
 // The locations of a tree in slot order without gaps: canonical, whatever the order of rows.
 // coordinates: (locations, features), unscaled. weights: (locations,).

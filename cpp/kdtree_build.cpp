@@ -190,16 +190,36 @@ void shape(Tree& tree) {
 
 }  // namespace
 
-void add_up_weights(Tree& tree) {
-  tree.total_weight = 0.0;
-  tree.least_weight = tree.greatest_weight = tree.weights[0];
-  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
-    const double* weights = tree.weights.data() + leaf * tree.stride;
-    for (int i = 0; i < tree.count(leaf); ++i) {
-      tree.total_weight += weights[i];
-      tree.least_weight = std::min(tree.least_weight, weights[i]);
-      tree.greatest_weight = std::max(tree.greatest_weight, weights[i]);
+void add_up_weights(Tree& tree, const Execution& execution) {
+  struct Part {
+    double total = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    double greatest = 0.0;
+  };
+  const Index tasks = Index{1} << std::min(parallel_top, tree.levels);
+  const Index leaves = tree.leaves() / tasks;
+  std::vector<Part> parts(static_cast<std::size_t>(tasks));
+  const auto add_part = [&](Index task) {
+    Part part;
+    for (Index leaf = task * leaves; leaf < (task + 1) * leaves; ++leaf) {
+      const double* weights = tree.weights.data() + leaf * tree.stride;
+      const int count = tree.count(leaf);
+      for (int i = 0; i < count; ++i) {
+        part.total += weights[i];
+        part.least = std::min(part.least, weights[i]);
+        part.greatest = std::max(part.greatest, weights[i]);
+      }
     }
+    parts[static_cast<std::size_t>(task)] = part;
+  };
+  run_tasks(execution, tasks, static_cast<double>(tree.slots()), [&] { return add_part; });
+  tree.total_weight = 0.0;
+  tree.least_weight = parts[0].least;
+  tree.greatest_weight = parts[0].greatest;
+  for (const Part& part : parts) {
+    tree.total_weight += part.total;
+    tree.least_weight = std::min(tree.least_weight, part.least);
+    tree.greatest_weight = std::max(tree.greatest_weight, part.greatest);
   }
 }
 
@@ -225,7 +245,7 @@ void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_
                                : std::ldexp(locations.weights[location], -tree.weight_exponent);
     }
   });
-  add_up_weights(tree);
+  add_up_weights(tree, execution);
   if (locations.location_of_row.empty()) {
     tree.slot_of_row = std::move(slot_of_location);
     return;
