@@ -7,7 +7,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -59,22 +58,19 @@ inline const double* optional_data(const std::optional<Reals>& array, std::size_
 template <class Value>
 class Buffer {
  public:
-  explicit Buffer(Index size)
-      : size_(size),
-        data_(std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(size))) {}
+  explicit Buffer(Index size) : values_(unset_array<Value>(size)) {}
 
-  Value* data() { return data_.get(); }
-  Result<Value> array() { return shaped<1>({static_cast<std::size_t>(size_)}); }
+  Value* data() { return values_.data(); }
+  Result<Value> array() { return shaped<1>({values_.size()}); }
   template <int dimensions>
   Result<Value, dimensions> shaped(std::initializer_list<std::size_t> shape) {
-    Value* data = data_.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
-    return Result<Value, dimensions>(data, shape, owner);
+    auto* const kept = new Array<Value>(std::move(values_));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<Value>*>(p); });
+    return Result<Value, dimensions>(kept->data(), shape, owner);
   }
 
  private:
-  Index size_;
-  std::unique_ptr<Value[]> data_;
+  Array<Value> values_;
 };
 
 template <class Values>
