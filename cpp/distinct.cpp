@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -22,37 +24,43 @@ std::uint64_t hash_of(const double* x, int features) {
   return hash * 0xc4ceb9fe1a85ec53u;
 }
 
-// A hash table of rows. An entry holds the rest of the hash beside the row, so that coordinates are
-// fetched only for likely hits.
+// A row with what is left of its hash, so that coordinates are fetched only for likely hits. Row:
+// an integer that can name every row, the shorter the more of them are in the caches.
+template <class Row>
+struct Member {
+  Row row;
+  Row hash;
+};
+
+// A hash table of rows, for one part of them after another.
+template <class Row>
 class Table {
  public:
-  Table(const double* coordinates, int features, Index rows)
-      : coordinates_(coordinates),
-        features_(features),
-        entries_(std::bit_ceil(static_cast<std::size_t>(2 * rows + 1))) {}
+  Table(const double* coordinates, int features) : coordinates_(coordinates), features_(features) {}
 
-  // The first row entered with the same coordinates; `row` itself if there was none.
-  Index find_or_insert(Index row, std::uint64_t hash) {
+  void clear(std::size_t rows) { entries_.assign(std::bit_ceil(2 * rows + 1), Entry{none, 0}); }
+
+  // The first row entered with the same coordinates; the row itself if there was none.
+  Row find_or_insert(const Member<Row>& entered) {
     const std::size_t mask = entries_.size() - 1;
-    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    for (std::size_t at = entered.hash & mask;; at = (at + 1) & mask) {
       Entry& entry = entries_[at];
-      if (entry.row < 0) {
-        entry = {row, hash};
-        return row;
+      if (entry.row == none) {
+        entry = entered;
+        return entered.row;
       }
-      if (entry.hash == hash && equal(entry.row, row)) return entry.row;
+      if (entry.hash == entered.hash && equal(entry.row, entered.row)) return entry.row;
     }
   }
 
  private:
-  struct Entry {
-    Index row = -1;
-    std::uint64_t hash = 0;
-  };
+  using Entry = Member<Row>;
+  static constexpr Row none = std::numeric_limits<Row>::max();
 
-  bool equal(Index a, Index b) const {
-    return std::memcmp(coordinates_ + a * features_, coordinates_ + b * features_,
-                       sizeof(double) * static_cast<std::size_t>(features_)) == 0;
+  bool equal(Row a, Row b) const {
+    const auto features = static_cast<std::size_t>(features_);
+    return std::memcmp(coordinates_ + a * features, coordinates_ + b * features,
+                       sizeof(double) * features) == 0;
   }
 
   const double* coordinates_;
@@ -60,21 +68,17 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-struct Member {
-  std::uint64_t hash;
-  Index row;
-};
-
 // Rows of positive weight by the leading bits of their hash, each part in the order of rows and
 // small enough that its table stays in the cache. Tasks own ranges of rows: they count what they
 // have for each part, then put it behind what the ranges before them have.
+template <class Row>
 class Parts {
  public:
   Parts(const Array<double>& coordinates, Index rows, int features, const double* weights,
         const Execution& execution)
       : rows_(rows),
-        bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 14))), 1,
-                         10)),
+        bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 12))), 1,
+                         12)),
         next_(static_cast<std::size_t>(ranges * count())),
         end_(static_cast<std::size_t>(count())) {
     const auto visit = [&](Index range, const auto& enter) {
@@ -82,20 +86,22 @@ class Parts {
       for (Index row = range * rows_a_range(); row < end; ++row) {
         if (weights && weights[row] == 0.0) continue;
         const std::uint64_t hash = hash_of(coordinates.data() + row * features, features);
-        enter(next_[range * count() + static_cast<Index>(hash >> (64 - bits_))], Member{hash, row});
+        enter(next_[range * count() + static_cast<Index>(hash >> (64 - bits_))],
+              Member<Row>{static_cast<Row>(row), static_cast<Row>(hash >> 16)});
       }
     };
-    run_ranges_of_rows(
-        execution, [&](Index range) { visit(range, [](Index& next, const Member&) { ++next; }); });
-    members_ = unset_array<Member>(begin_parts());
     run_ranges_of_rows(execution, [&](Index range) {
-      visit(range, [&](Index& next, const Member& member) { members_[next++] = member; });
+      visit(range, [](Index& next, const Member<Row>&) { ++next; });
+    });
+    members_ = unset_array<Member<Row>>(begin_parts());
+    run_ranges_of_rows(execution, [&](Index range) {
+      visit(range, [&](Index& next, const Member<Row>& member) { members_[next++] = member; });
     });
   }
 
   Index count() const { return Index{1} << bits_; }
   std::size_t size() const { return members_.size(); }
-  std::span<const Member> members(Index part) const {
+  std::span<const Member<Row>> members(Index part) const {
     const Index begin = part == 0 ? 0 : end_[part - 1];
     return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
   }
@@ -125,7 +131,7 @@ class Parts {
   int bits_;
   std::vector<Index> next_;  // by range and part
   std::vector<Index> end_;   // by part
-  Array<Member> members_;
+  Array<Member<Row>> members_;
 };
 
 struct Repeat {
@@ -136,17 +142,20 @@ struct Repeat {
 // For every row the first row with the same coordinates, -1 for rows of weight zero. Empty where
 // every row is the first, which is found out without writing about each. Tasks own parts of the
 // range of hashes: equal rows meet in one.
-std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows, int features,
-                                    const double* weights, const Execution& execution) {
-  const Parts parts(coordinates, rows, features, weights, execution);
+template <class Row>
+std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
+                                       const double* weights, const Execution& execution) {
+  const Parts<Row> parts(coordinates, rows, features, weights, execution);
   std::vector<std::vector<Repeat>> repeats(static_cast<std::size_t>(parts.count()));
   run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
-    return [&](Index part) {
+    return [&, table = Table<Row>(coordinates.data(), features)](Index part) mutable {
       const auto members = parts.members(part);
-      Table table(coordinates.data(), features, static_cast<Index>(members.size()));
-      for (const Member& member : members) {
-        const Index first = table.find_or_insert(member.row, member.hash);
-        if (first != member.row) repeats[part].push_back({member.row, first});
+      table.clear(members.size());
+      for (const Member<Row>& member : members) {
+        const Row first = table.find_or_insert(member);
+        if (first != member.row) {
+          repeats[part].push_back({static_cast<Index>(member.row), static_cast<Index>(first)});
+        }
       }
     };
   });
@@ -159,6 +168,13 @@ std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows
     for (const Repeat& repeat : of_part) result[repeat.row] = repeat.first;
   }
   return result;
+}
+
+std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows, int features,
+                                    const double* weights, const Execution& execution) {
+  const bool few = rows < std::numeric_limits<std::uint32_t>::max();
+  const auto find = few ? first_equal_rows_by<std::uint32_t> : first_equal_rows_by<std::uint64_t>;
+  return find(coordinates, rows, features, weights, execution);
 }
 
 // Sums each location's weights in ascending order, so that the order of rows does not matter.
