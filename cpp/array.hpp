@@ -77,4 +77,13 @@ Array<Value> filled_array(Index size, Value value, const Execution& execution) {
   return array;
 }
 
+// Asks for what a loop over `places` in [begin, end) will visit some steps after `now`, for loops
+// that visit memory in no order: the processor looks ahead only as far as it has room for what
+// waits.
+template <class Value, class Place>
+void fetch_ahead(const Value* values, const Place* places, Index now, Index end) {
+  const Place place = places[std::min(now + 48, end - 1)];
+  __builtin_prefetch(values + std::max(place, Place{0}));
+}
+
 }  // namespace quickshift

@@ -29,6 +29,7 @@ Heights::Heights(const Tree& tree, const double* density, int bits, const Execut
       highest_density_(unset_array<double>(tree.nodes())) {
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
+      fetch_ahead(density, tree.row_of_slot.data(), slot, end);
       const Index row = tree.row_of_slot[slot];
       density_[slot] = row >= 0 ? round_to_bits(density[row], bits) : -infinity;
     }

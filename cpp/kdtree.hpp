@@ -119,6 +119,7 @@ void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
                     const Execution& execution, Value* by_row) {
   run_ranges(execution, tree.rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
+      fetch_ahead(by_slot, tree.slot_of_row.data(), row, end);
       const Index slot = tree.slot_of_row[row];
       by_row[row] = slot < 0 ? missing : by_slot[slot];
     }

@@ -235,6 +235,7 @@ void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_
   tree.weights = unset_array<double>(tree.slots());
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
+      fetch_ahead(slot_of_location.data(), tree.row_of_slot.data(), slot, end);
       const Index location = tree.row_of_slot[slot];
       tree.weights[slot] = 0.0;
       if (location < 0) continue;

@@ -60,6 +60,14 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
     parent[row] = higher >= 0 ? heights.top_row(higher) : row;
     distance[row] = higher >= 0 ? length(square) : infinity;
   };
+  const auto fetch =
+      [&](Index leaf) {  // rows lie anywhere; they arrive while their parents are found
+        for (int i = 0; i < tree.count(leaf); ++i) {
+          const Index row = heights.top_row(leaf * tree.stride + i);
+          __builtin_prefetch(parent + row, 1);
+          __builtin_prefetch(distance + row, 1);
+        }
+      };
   if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
     const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
     run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
@@ -70,6 +78,7 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
   } else {
     search_from_leaves(tree, tree, execution,
                        [&](Search& search, Index leaf, const double* points) {
+                         fetch(leaf);
                          LeafParents(tree, heights, strict, search).find(leaf, points, write);
                        });
   }
