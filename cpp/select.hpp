@@ -1,8 +1,8 @@
 // Selection by rank, without branches that depend on the data.
 //
-// A mispredicted branch costs more than moving an item, so the partition moves every item and
-// advances its cursor by the outcome of the comparison. Equal keys are told apart by the caller's
-// order, but only where the wanted rank falls among them.
+// A mispredicted branch costs more than moving an item, so a partition moves or lists every item
+// and advances its cursor by the outcome of the comparison. Equal keys are told apart by the
+// caller's order, but only where the wanted rank falls among them.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 namespace quickshift {
 
 inline constexpr Index few = 32;
+inline constexpr Index many = 4096;
 
 namespace detail {
 
 // Moves the items for which `goes_first` holds to the front; returns the end of them.
 template <class Item, class GoesFirst>
-Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
+Item* partition_few(Item* begin, Item* end, const GoesFirst& goes_first) {
   Item* front = begin;
   for (Item* item = begin; item != end; ++item) {
     const Item moved = *item;
@@ -28,6 +29,44 @@ Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
     front += goes_first(moved);
   }
   return front;
+}
+
+// The same for many items, of which only those on the wrong side are moved: these are listed, a
+// block from each end at a time, and swapped.
+template <class Item, class GoesFirst>
+Item* partition_many(Item* begin, Item* end, const GoesFirst& goes_first) {
+  constexpr Index block = 64;
+  unsigned char late[block];   // of the first block: offsets from `begin`
+  unsigned char early[block];  // of the last block: offsets from `end`, backwards
+  Index late_begin = 0, late_end = 0, early_begin = 0, early_end = 0;
+  while (end - begin >= 2 * block) {
+    if (late_begin == late_end) {
+      late_begin = late_end = 0;
+      for (Index i = 0; i < block; ++i) {
+        late[late_end] = static_cast<unsigned char>(i);
+        late_end += !goes_first(begin[i]);
+      }
+    }
+    if (early_begin == early_end) {
+      early_begin = early_end = 0;
+      for (Index i = 0; i < block; ++i) {
+        early[early_end] = static_cast<unsigned char>(i);
+        early_end += goes_first(end[-1 - i]);
+      }
+    }
+    for (Index n = std::min(late_end - late_begin, early_end - early_begin); n > 0; --n) {
+      std::swap(begin[late[late_begin++]], end[-1 - early[early_begin++]]);
+    }
+    if (late_begin == late_end) begin += block;
+    if (early_begin == early_end) end -= block;
+  }
+  return partition_few(begin, end, goes_first);
+}
+
+template <class Item, class GoesFirst>
+Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
+  return end - begin > many ? partition_many(begin, end, goes_first)
+                            : partition_few(begin, end, goes_first);
 }
 
 // A key of about the wanted rank, a little beyond it towards the middle, so that the next part is
@@ -78,7 +117,7 @@ void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
 template <class Item, class Key, class Less>
 void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
   while (end - begin > few) {
-    const double pivot = end - begin > 4096 ? detail::pivot_key<63>(begin, middle, end, key)
+    const double pivot = end - begin > many ? detail::pivot_key<63>(begin, middle, end, key)
                                             : detail::pivot_key<15>(begin, middle, end, key);
     Item* const lower =
         detail::partition_items(begin, end, [&](const Item& item) { return key(item) < pivot; });
