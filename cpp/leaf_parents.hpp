@@ -26,9 +26,10 @@ class LeafParents {
   LeafParents(const Tree& tree, const Heights& heights, bool strict, Search& search)
       : tree_(tree), heights_(heights), strict_(strict), search_(search) {}
 
-  // Runs write(slot, parent's slot or -1, square) for each location of the leaf.
+  // Runs write(slot, parent's slot or -1, square) for each location of the leaf. point: room for
+  // the coordinates of one.
   template <class Write>
-  void find(Index leaf, const double* points, const Write& write) {
+  void find(Index leaf, double* point, const Write& write) {
     const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
     if (together) look_together(leaf);
     for (int i = 0; i < tree_.count(leaf); ++i) {
@@ -37,7 +38,7 @@ class LeafParents {
         write(slot, Index{found_.slot[i]}, found_.square[i]);
         continue;
       }
-      const double* point = points + i * tree_.features;
+      copy_point(tree_, leaf, i, point);
       KeepNearestHigher keeper(heights_, heights_.density(slot), point, strict_, leaf);
       search_.from_leaf(leaf, point, keeper);
       write(slot, keeper.slot(), keeper.square());

@@ -62,7 +62,8 @@ SumAndSlope line_slope(const LineBlock& line, const KernelScale& scale, double a
 void line_series(const LineBlock& line, const KernelScale& scale, double centre,
                  double* coefficients) {
   const RoughGaussian terms{scale};
-  Vec sums[line_terms] = {};
+  Vec sums[line_terms];
+  clear(sums);
   for (long long first = 0; first < line.count; first += lanes) {
     const Vec delta = centre - load(line.places + first);
     const Vec z = delta / scale.width;

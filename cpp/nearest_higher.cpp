@@ -76,11 +76,10 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
       }
     });
   } else {
-    search_from_leaves(tree, tree, execution,
-                       [&](Search& search, Index leaf, const double* points) {
-                         fetch(leaf);
-                         LeafParents(tree, heights, strict, search).find(leaf, points, write);
-                       });
+    search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
+      fetch(leaf);
+      LeafParents(tree, heights, strict, search).find(leaf, point, write);
+    });
   }
   if (tree.locations < tree.rows) {
     write_other_rows(tree, heights, density, bits, strict, parent, distance);

@@ -137,21 +137,18 @@ class Search {
 
 inline constexpr Index leaves_a_task = 16;
 
-// Runs body(search, leaf, points) on every leaf of the tree, with its locations row by row; each
-// thread has its own Search over `searched`.
+// Runs body(search, leaf, point) on every leaf of the tree, with room for a point; each thread has
+// its own Search over `searched`.
 template <class Body>
 void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
                         const Body& body) {
   const Index tasks = (leaves.leaves() + leaves_a_task - 1) / leaves_a_task;
-  const auto room = static_cast<std::size_t>(leaves.features * leaves.stride);
+  const auto room = static_cast<std::size_t>(leaves.features);
   run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
-    return [&, search = Search(searched), points = std::vector<double>(room)](Index task) mutable {
+    return [&, search = Search(searched), point = std::vector<double>(room)](Index task) mutable {
       const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
       for (Index leaf = task * leaves_a_task; leaf < end && !execution.stop; ++leaf) {
-        for (int i = 0; i < leaves.count(leaf); ++i) {
-          copy_point(leaves, leaf, i, points.data() + i * leaves.features);
-        }
-        body(search, leaf, points.data());
+        body(search, leaf, point.data());
       }
     };
   });
