@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 KINDS = ("noise", "steps", "constant", "lattice")
+INTEGERS = [np.dtype(code) for code in "bBhHiIlLqQ"]
+FLOATS = [np.float32, np.float64]
 
 
 def picture(kind, shape, n_channels, seed=0):
@@ -50,3 +52,23 @@ def boundaries(labels):
         np.moveaxis(beside, axis, 0)[1:] |= differ
         np.moveaxis(beside, axis, 0)[:-1] |= differ
     return beside
+
+
+def fresh():
+    return np.random.default_rng(6)
+
+
+def rgb_of(shape, dtype=np.float64, seed=0):
+    """Colors of every kind: dark and bright ones, black and white."""
+    rng = np.random.default_rng(seed)
+    image = rng.random(shape) * rng.choice([0.01, 0.1, 1.0], size=shape)
+    image.flat[:: max(1, image.size // 7)] = 0.0
+    image.flat[1 :: max(1, image.size // 5)] = 1.0
+    return image.astype(dtype)
+
+
+def assert_same_bits(actual, expected):
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))
