@@ -176,6 +176,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   if constexpr (both) add_each(back, pair.sample_count, factor, other_sums);
 }
 
+// Blocks are as large as the queries that are there, in fours.
 template <class Terms, int fixed_features, bool periodic, Sides sides>
 void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
   if (pair.query_stride == 16 && pair.query_count > 12) {
@@ -186,9 +187,13 @@ void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* 
     return add_block<Terms, fixed_features, periodic, 16, 12, sides>(pair, terms, 0, sums,
                                                                      other_sums);
   }
-  if (pair.query_stride == 12) {
+  if (pair.query_stride == 12 && pair.query_count > 8) {
     return add_block<Terms, fixed_features, periodic, 12, 12, sides>(pair, terms, 0, sums,
                                                                      other_sums);
+  }
+  if (pair.query_stride == 12) {
+    return add_block<Terms, fixed_features, periodic, 12, 8, sides>(pair, terms, 0, sums,
+                                                                    other_sums);
   }
   if (pair.query_stride == 20) {
     add_block<Terms, fixed_features, periodic, 20, 12, sides>(pair, terms, 0, sums, other_sums);
@@ -199,7 +204,7 @@ void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* 
     return add_block<Terms, fixed_features, periodic, 20, 4, sides>(pair, terms, 12, sums,
                                                                     other_sums);
   }
-  for (int first = 0; first < pair.query_stride; first += 4) {
+  for (int first = 0; first < pair.query_count; first += 4) {
     add_block<Terms, fixed_features, periodic, 0, 4, sides>(pair, terms, first, sums, other_sums);
   }
 }

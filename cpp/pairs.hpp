@@ -3,7 +3,7 @@
 // Queries lie in the lanes of a vector and samples come one after another (or two), so every query
 // adds its terms in the order of the samples, for the infinite kernels the even and the odd ones
 // apart, and every sample its terms in fours of queries: the order does not depend on the width of
-// the vectors.
+// the vectors, but for Epanechnikov's kernel, whose even and odd ones are apart in wide ones alone.
 #pragma once
 
 #include "kernel.hpp"

@@ -190,6 +190,23 @@ def test_density_is_right_for_every_number_of_points(kernel: str, kind: str) -> 
         assert_sums_agree(estimate, estimate.sums(), expected, slack, case.name)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@every_kernel
+def test_sums_of_equal_weights_are_right_for_every_filling_of_the_leaves(
+    kernel: str, d: int
+) -> None:
+    support = get_kernel(kernel).support
+    for n in (*range(1, 101), 165, 330, 1500):
+        X = np.random.default_rng(n).normal(size=(n, d))
+        for rtol in (1e-3, 1e-9, 0.0) if math.isinf(support) else (1e-9,):
+            estimate = fit_estimate(prepare(X), 1.0, kernel=kernel, rtol=rtol)
+            away = distances(X, X)
+            expected = get_kernel(kernel).profile(away).sum(axis=1)
+            edge = np.isclose(away, support, rtol=1e-9).any(axis=1)
+            error = np.abs(estimate.sums() - expected)[~edge]
+            assert (error <= (rtol + 1e-11) * expected[~edge]).all(), (n, rtol, error.max())
+
+
 @every_dimension
 @every_compact_kernel
 def test_support_may_reach_half_a_period(kernel: str, d: int) -> None:
