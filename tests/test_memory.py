@@ -84,11 +84,12 @@ SEGMENT_PEAK = """
         lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
         return 1024 * int(lines[name].split()[0])
 
-    image = np.random.default_rng(0).random((1200, 1000, 3))
+    # So many pixels that some large pages more, which stacks and heaps of threads take, are little.
+    image = np.random.default_rng(0).random((2400, 2000, 3))
     qs.segment(image[:100, :100], bandwidth=1.0)
     before = status("VmRSS")
     qs.segment(image, bandwidth=1.0)
-    print((status("VmHWM") - before) / segment_bytes(1_200_000, 3))
+    print((status("VmHWM") - before) / segment_bytes(4_800_000, 3))
 """
 
 
