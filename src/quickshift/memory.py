@@ -153,12 +153,10 @@ def fit_bytes(
     """
     sums = _WORD * n_samples
     parents = 2 * sums
-    kept = 6 * sums  # sums, parent, distance, labels, density and its logarithm
     after_tree = [
         density_bytes(n_samples, n_features, kernel),
         sums + climb_bytes(n_samples, n_features),
         sums + parents + cut_bytes(n_samples),
-        kept,
     ]
     if rules:
         after_tree.append(sums + parents + rule_bytes(n_samples, n_features))

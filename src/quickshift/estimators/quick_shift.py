@@ -77,7 +77,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     density_ : ndarray of shape (n_samples,)
         Density at the samples.
     log_density_ : ndarray of shape (n_samples,)
-        Its logarithm, which does not underflow in high dimension.
+        Its logarithm, which does not underflow in high dimension; found when it is first asked for.
     parent_ : ndarray of shape (n_samples,), int64
         Row of the nearest higher sample, however far; its own where there is none.
     parent_distance_ : ndarray of shape (n_samples,)
@@ -116,6 +116,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     >>> model.labels_at(10.0)
     array([0, 0, 0, 0, 0])
     """
+
+    _log_density: NDArray[np.float64] | None  # once it was asked for
+    _absent: NDArray[np.intp]  # rows of weight zero
+    _absent_points: NDArray[Any]
 
     def __init__(
         self,
@@ -278,6 +282,17 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self._complete(stages.keep_most_significant(tree, n_clusters).leaf_labels, tree.tau)
 
     @property
+    def log_density_(self) -> NDArray[np.float64]:
+        """Logarithm of the density at the samples."""
+        check_is_fitted(self)
+        if self._log_density is None:
+            log_density = self._estimate.log_density(self._graph.density)
+            if self._absent.size:
+                log_density[self._absent] = self._estimate.log_density_at(self._absent_points)
+            self._log_density = log_density
+        return self._log_density
+
+    @property
     def significance_(self) -> NDArray[np.float64]:
         """How many standard errors of the estimate each mode stands out by."""
         check_is_fitted(self)
@@ -414,14 +429,11 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
         self.n_clusters_ = forest.roots.size
         self.density_ = self._estimate.density(sums)
-        self.log_density_ = self._estimate.log_density(sums)
+        self._log_density = None
         self._absent = np.flatnonzero(np.isnan(sums))
         self._absent_points = points[self._absent]
         if self._absent.size:
-            log_density = self._estimate.log_density_at(self._absent_points)
-            self.log_density_[self._absent] = log_density
-            with np.errstate(over="ignore", under="ignore"):
-                self.density_[self._absent] = np.exp(log_density)
+            self.density_[self._absent] = self._estimate.density_at(self._absent_points)
         self.labels_ = self._complete(forest.labels, forest.tau)
 
     def _complete(self, labels: NDArray[np.int64], tau: float) -> NDArray[np.int64]:
