@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "pairs.hpp"
@@ -13,10 +14,11 @@
 
 namespace quickshift {
 
-inline constexpr Index few = 32;
-inline constexpr Index many = 4096;
+inline constexpr Index most_sorted = 32;  // at once
 
 namespace detail {
+
+inline constexpr Index many = 4096;  // more than the nearest caches hold
 
 // Moves the items for which `goes_first` holds to the front; returns the end of them.
 template <class Item, class GoesFirst>
@@ -31,34 +33,43 @@ Item* partition_few(Item* begin, Item* end, const GoesFirst& goes_first) {
   return front;
 }
 
+// Where in a block the items on the wrong side are.
+class Misplaced {
+ public:
+  static constexpr Index block = 64;
+
+  template <class IsWrong>
+  void list(const IsWrong& is_wrong) {
+    begin_ = end_ = 0;
+    for (Index i = 0; i < block; ++i) {
+      offsets_[end_] = static_cast<unsigned char>(i);
+      end_ += is_wrong(i);
+    }
+  }
+  Index size() const { return end_ - begin_; }
+  Index next() { return offsets_[begin_++]; }
+
+ private:
+  unsigned char offsets_[block];
+  Index begin_ = 0;
+  Index end_ = 0;
+};
+
 // The same for many items, of which only those on the wrong side are moved: these are listed, a
 // block from each end at a time, and swapped.
 template <class Item, class GoesFirst>
 Item* partition_many(Item* begin, Item* end, const GoesFirst& goes_first) {
-  constexpr Index block = 64;
-  unsigned char late[block];   // of the first block: offsets from `begin`
-  unsigned char early[block];  // of the last block: offsets from `end`, backwards
-  Index late_begin = 0, late_end = 0, early_begin = 0, early_end = 0;
+  constexpr Index block = Misplaced::block;
+  Misplaced late;   // in the first block, from `begin`
+  Misplaced early;  // in the last block, from `end` backwards
   while (end - begin >= 2 * block) {
-    if (late_begin == late_end) {
-      late_begin = late_end = 0;
-      for (Index i = 0; i < block; ++i) {
-        late[late_end] = static_cast<unsigned char>(i);
-        late_end += !goes_first(begin[i]);
-      }
+    if (late.size() == 0) late.list([&](Index i) { return !goes_first(begin[i]); });
+    if (early.size() == 0) early.list([&](Index i) { return goes_first(end[-1 - i]); });
+    for (Index n = std::min(late.size(), early.size()); n > 0; --n) {
+      std::swap(begin[late.next()], end[-1 - early.next()]);
     }
-    if (early_begin == early_end) {
-      early_begin = early_end = 0;
-      for (Index i = 0; i < block; ++i) {
-        early[early_end] = static_cast<unsigned char>(i);
-        early_end += goes_first(end[-1 - i]);
-      }
-    }
-    for (Index n = std::min(late_end - late_begin, early_end - early_begin); n > 0; --n) {
-      std::swap(begin[late[late_begin++]], end[-1 - early[early_begin++]]);
-    }
-    if (late_begin == late_end) begin += block;
-    if (early_begin == early_end) end -= block;
+    if (late.size() == 0) begin += block;
+    if (early.size() == 0) end -= block;
   }
   return partition_few(begin, end, goes_first);
 }
@@ -73,7 +84,7 @@ Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
 // small and still holds the rank.
 template <Index sample_size, class Item, class Key>
 double pivot_key(const Item* begin, const Item* middle, const Item* end, const Key& key) {
-  double sample[sample_size];
+  double sample[sample_size + 1];
   const Index count = end - begin;
   for (Index i = 0; i < sample_size; ++i) {
     sample[i] = key(begin[(2 * i + 1) * count / (2 * sample_size)]);
@@ -82,6 +93,16 @@ double pivot_key(const Item* begin, const Item* middle, const Item* end, const K
   constexpr Index step = sample_size / 12;
   const Index margin = wanted < sample_size / 3 ? step : wanted > 2 * sample_size / 3 ? -step : 0;
   const Index rank = std::clamp(wanted + margin, Index{0}, sample_size - 1);
+  if constexpr (sample_size < most_sorted) {
+    static_assert((sample_size + 1) % 4 == 0);
+    long long ranks[sample_size + 1];
+    sample[sample_size] = std::numeric_limits<double>::infinity();
+    pair_kernels().ranks(sample, sample_size + 1, ranks);
+    double sorted[sample_size + 1];
+    sorted[rank] = std::numeric_limits<double>::quiet_NaN();  // stays where keys are equal
+    for (Index i = 0; i < sample_size; ++i) sorted[ranks[i]] = sample[i];
+    if (!std::isnan(sorted[rank])) return sorted[rank];
+  }
   std::nth_element(sample, sample + rank, sample + sample_size);
   return sample[rank];
 }
@@ -89,9 +110,9 @@ double pivot_key(const Item* begin, const Item* middle, const Item* end, const K
 // The ranks of few items by key, by comparing each with each. False where keys are equal.
 template <class Item, class Key>
 bool find_ranks(const Item* begin, const Item* end, const Key& key, long long* ranks) {
-  double keys[few];
+  double keys[most_sorted];
   const Index count = end - begin;
-  for (Index i = 0; i < few; ++i) {
+  for (Index i = 0; i < most_sorted; ++i) {
     keys[i] = i < count ? key(begin[i]) : std::numeric_limits<double>::infinity();
   }
   pair_kernels().ranks(keys, static_cast<int>((count + 3) / 4 * 4), ranks);
@@ -102,12 +123,12 @@ bool find_ranks(const Item* begin, const Item* end, const Key& key, long long* r
 
 }  // namespace detail
 
-// Sorts at most `few` items.
+// Sorts at most `most_sorted` items.
 template <class Item, class Key, class Less>
 void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
-  long long ranks[few];
+  long long ranks[most_sorted];
   if (!detail::find_ranks(begin, end, key, ranks)) return std::sort(begin, end, less);
-  Item items[few];
+  Item items[most_sorted];
   std::copy(begin, end, items);
   for (Index i = 0; i < end - begin; ++i) begin[ranks[i]] = items[i];
 }
@@ -116,9 +137,10 @@ void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
 // after it. `less` must order by key first.
 template <class Item, class Key, class Less>
 void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
-  while (end - begin > few) {
-    const double pivot = end - begin > many ? detail::pivot_key<63>(begin, middle, end, key)
-                                            : detail::pivot_key<15>(begin, middle, end, key);
+  while (end - begin > most_sorted) {
+    const double pivot = end - begin > detail::many
+                             ? detail::pivot_key<63>(begin, middle, end, key)
+                             : detail::pivot_key<15>(begin, middle, end, key);
     Item* const lower =
         detail::partition_items(begin, end, [&](const Item& item) { return key(item) < pivot; });
     if (middle < lower) {
@@ -138,7 +160,7 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
     }
     begin = upper;
   }
-  if (end - begin <= few) return sort_few(begin, end, key, less);
+  if (end - begin <= most_sorted) return sort_few(begin, end, key, less);
   if (middle < end) std::nth_element(begin, middle, end, less);
 }
 
