@@ -90,7 +90,7 @@ void assign_queries(const Tree& tree, const double* density, int bits, bool stri
   run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
     return [&, follower = Follower(tree, heights, strict, tau)](Index task) mutable {
       const Index end = std::min(queries.rows, (task + 1) * queries_a_task);
-      for (Index query = task * queries_a_task; query < end && !execution.stop; ++query) {
+      for (Index query = task * queries_a_task; query < end && !execution.stops(); ++query) {
         row[query] = follower.row_for(queries, query, round_to_bits(query_density[query], bits));
       }
     };

@@ -85,8 +85,15 @@ using Report = std::optional<nb::callable>;
 
 struct Interrupted {};
 
+// Python hands signals to its main thread alone.
+inline bool may_hear_signals() {
+  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+  return main.attr("ident").equal(nb::int_(PyThread_get_thread_ident()));
+}
+
 // Runs a computation without the GIL. Signals are looked for by the calling thread; the error that
 // a handler or the report raised stays set in its thread state until the workers have stopped.
+// Where there is nothing to hear or to tell, it does not wait for the GIL either.
 // `expected_work` is the least number of elementary operations that the call will say it takes.
 template <class Compute>
 auto without_gil(int threads, const Report& report, double expected_work, const Compute& compute) {
@@ -94,7 +101,7 @@ auto without_gil(int threads, const Report& report, double expected_work, const 
   Execution execution;
   execution.threads = threads;
   execution.expected_work = expected_work;
-  execution.tick = [&report](double done) {
+  const auto tick = [&report](double done) {
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw Interrupted{};
     if (!report) return;
@@ -102,6 +109,7 @@ auto without_gil(int threads, const Report& report, double expected_work, const 
     if (!result) throw Interrupted{};
     Py_DECREF(result);
   };
+  if (report || may_hear_signals()) execution.tick = tick;
   try {
     const nb::gil_scoped_release release;
     return compute(execution);

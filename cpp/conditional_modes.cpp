@@ -64,7 +64,7 @@ class ModeFinder {
     window_.gather(point);
     if (window_.empty()) return;
     find_roots();
-    if (!execution_.stop) valleys_.write(window_, execution_, roots_, modes);
+    if (!execution_.stops()) valleys_.write(window_, execution_, roots_, modes);
   }
   double marginal() const { return window_.empty() ? 0.0 : window_.marginal(); }
   double log_scale() const { return window_.log_scale(); }
@@ -176,7 +176,7 @@ class ModeFinder {
   void find_roots() {
     highest_ = 0.0;
     begin_on_ladder();
-    while (judge() && !execution_.stop) refine();
+    while (judge() && !execution_.stops()) refine();
     std::erase_if(roots_,
                   [&](const Vertex& root) { return root.sum < options_.least_ratio * highest_; });
   }
@@ -433,7 +433,7 @@ ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,
     return
         [&, finder = ModeFinder(tree, responses, ladder, options, execution),
          point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index leaf) mutable {
-          for (int i = 0; i < at.count(leaf) && !execution.stop; ++i) {
+          for (int i = 0; i < at.count(leaf) && !execution.stops(); ++i) {
             AtLocation& here = found[leaf * at.stride + i];
             copy_point(at, leaf, i, point.data());
             finder.find(point.data(), here.modes);

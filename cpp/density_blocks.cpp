@@ -142,7 +142,7 @@ class Worker {
     if (a == b) {
       for (Index block = a * blocks; block < (a + 1) * blocks; ++block) add_itself(block);
     }
-    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stop; ++column) {
+    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stops(); ++column) {
       bool ready = false;
       for (Index row = a * blocks; row < std::min((a + 1) * blocks, column); ++row) {
         const double reach = std::max(reaches_[row], reaches_[column]);

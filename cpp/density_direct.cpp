@@ -82,11 +82,12 @@ class FromNearest {
     return most;
   }
 
-  void sum_far(Index leaf, Sums& sums) const {
+  void sum_far(Index leaf, const Execution& execution, Sums& sums) const {
     std::vector<double> point(static_cast<std::size_t>(problem_.queries.features));
     for (int i = 0; i < problem_.queries.count(leaf); ++i) {
       const Index slot = leaf * problem_.queries.stride + i;
       if (!is_far(slot)) continue;
+      if (execution.stops()) return;
       copy_point(problem_.queries, leaf, i, point.data());
       sums.log_scales[slot] = -decay_at(slot);
       sums.values[slot] = single_sum(problem_.samples, problem_.options, point.data(), reach(slot),
@@ -187,7 +188,8 @@ void sum_infinite(const Problem& problem, const Execution& execution, Sums& sums
                    [&](Index leaf) { reaches[leaves + leaf] = from_nearest.leaf_reach(leaf); });
   carry_up(problem.queries, reaches);
   sum_within(problem, reaches, execution, sums);
-  for_query_leaves(problem, work, execution, [&](Index leaf) { from_nearest.sum_far(leaf, sums); });
+  for_query_leaves(problem, work, execution,
+                   [&](Index leaf) { from_nearest.sum_far(leaf, execution, sums); });
 }
 
 AddTerms terms_for(const Tree& samples, const DensityOptions& options) {

@@ -34,7 +34,7 @@ class GridRun {
   // for its targets when the layers within reach beyond it have had the passes in their plane.
   void operator()(Array<double>& sums) {
     for (const Index place : places()) {
-      if (execution_.stop) return;
+      if (execution_.stops()) return;
       const auto layer = layout_.layers.find(place);
       if (layer != layout_.layers.end()) {
         spread(layer->second);
@@ -86,7 +86,7 @@ class GridRun {
   void spread(const GridLayer& layer) {
     std::vector<double> patches;
     const auto count = static_cast<Index>(layer.sources.size());
-    for (Index begin = 0; begin < count && !execution_.stop;) {
+    for (Index begin = 0; begin < count && !execution_.stops();) {
       begin = spread_batch(layer.sources, begin, patches);
     }
   }
@@ -280,7 +280,7 @@ void sum_small_ones_directly(const Tree& queries, const Tree& samples,
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums) {
   GridRun(queries, samples, job.layout, execution)(sums.values);
-  if (&queries != &samples && !execution.stop) {
+  if (&queries != &samples) {
     sum_small_ones_directly(queries, samples, options, job.least_sum, execution, sums);
   }
 }

@@ -219,11 +219,13 @@ class Worker {
 
 // A sum far below the weight inside the support has lost digits to cancellation: light points
 // beside heavy ones that the edge of their support just reaches.
-void repair(const Problem& problem, Index leaf, double weight_inside, double* values) {
+void repair(const Problem& problem, Index leaf, double weight_inside, const Execution& execution,
+            double* values) {
   const Tree& queries = problem.queries;
   std::vector<double> point;
   for (int i = 0; i < queries.count(leaf); ++i) {
     if (!(values[i] < 1e-3 * weight_inside)) continue;
+    if (execution.stops()) return;
     point.resize(static_cast<std::size_t>(queries.features));
     copy_point(queries, leaf, i, point.data());
     values[i] =
@@ -249,7 +251,7 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
     const Index leaf = queries.leaf_of(node);
     double* values = sums.values.data() + leaf * queries.stride;
     polynomials.evaluate(node, values);
-    if (!problem.uniform()) repair(problem, leaf, polynomials.weight(node), values);
+    if (!problem.uniform()) repair(problem, leaf, polynomials.weight(node), execution, values);
   });
 }
 

@@ -133,7 +133,7 @@ template <class Body>
 void for_subtrees(const Tree& tree, const Execution& execution, const Body& body) {
   const Index subtrees = Index{1} << std::min(parallel_top, tree.levels);
   run_tasks(execution, subtrees, 50.0 * static_cast<double>(tree.nodes()),
-            [&] { return [&](Index task) { body(subtrees + task); }; });
+            [&] { return [&](Index task) { body(subtrees + far_apart(task, subtrees)); }; });
 }
 
 // Children before parents.

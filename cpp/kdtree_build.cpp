@@ -56,14 +56,14 @@ class Builder {
     run_ranges(execution, tree_.locations, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) items_[i].take(points_, features_, i);
     });
-    const auto count = static_cast<double>(tree_.locations);
+    const double work_a_level = (8.0 + features_) * static_cast<double>(tree_.locations);
     const int top = std::min(top_levels, tree_.levels);
     for (int level = 0; level < top; ++level) {
       const Index first = Index{1} << level;
-      run_tasks(execution, first, 10.0 * count,
+      run_tasks(execution, first, work_a_level,
                 [&] { return [&](Index task) { split(first + task, level); }; });
     }
-    run_tasks(execution, Index{1} << top, 10.0 * count * (tree_.levels - top + 1),
+    run_tasks(execution, Index{1} << top, work_a_level * (tree_.levels - top + 1),
               [&] { return [&](Index task) { build_subtree((Index{1} << top) + task, top); }; });
     return std::move(location_of_slot_);
   }

@@ -110,7 +110,7 @@ class Worker {
 
   void meet_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_a_vertex();
-    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stop; ++column) {
+    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stops(); ++column) {
       for (Index row = a * blocks; row < (a + 1) * blocks && row <= column; ++row) {
         meet(row, column);
       }

@@ -38,9 +38,10 @@ class PairSchedule {
   bool take(const Execution& execution, std::size_t& pair) {
     using namespace std::chrono_literals;
     std::unique_lock lock(mutex_);
-    while (ready_.empty()) {
-      if (execution.stop) return false;
-      changed_.wait_for(lock, 20ms);
+    while (!changed_.wait_for(lock, 20ms, [&] { return !ready_.empty(); })) {
+      lock.unlock();  // a tick may take long
+      if (execution.stops()) return false;
+      lock.lock();
     }
     pair = ready_.top();
     ready_.pop();

@@ -34,7 +34,7 @@ class PairTraversal {
 
   void operator()(Index query, Index sample) {
     visit(query, sample);
-    while (pending_.count > 0 && !execution_.stop) {
+    while (pending_.count > 0 && !stops()) {
       const auto [a, b] = pending_.pairs[--pending_.count];
       split(a, b);
       if (wholes_.count + most_children > at_once) take_wholes();
@@ -58,6 +58,8 @@ class PairTraversal {
       count += belongs;
     }
   };
+
+  bool stops() { return ++steps_ % 256 == 0 ? execution_.stops() : execution_.stop.load(); }
 
   void visit(Index query, Index sample) {
     const Bounds squares = between_boxes(queries_.low(query), samples_.low(sample),
@@ -106,6 +108,7 @@ class PairTraversal {
   bool same_;
   const Execution& execution_;
   Worker worker_;
+  unsigned steps_ = 0;
   List pending_;
   List wholes_;
   List leaves_;

@@ -44,7 +44,7 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
       s.squares.resize(static_cast<std::size_t>(s.tile.length()));
       s.numbers.resize(static_cast<std::size_t>(s.tile.length()));
       for (const PixelTile::Line& line : s.tile.lines()) {
-        if (execution.stop) return;
+        if (execution.stops()) return;
         around.write_line_squares(picture, line.at, s.line_sq);
         const Index start = s.tile.start(line.number);
         find({s.tile.colors() + start, s.tile.plane_size(), picture.colors.features,

@@ -64,7 +64,7 @@ class TileSums {
   void operator()(Index box, double* to, const Execution& execution) {
     tile_.load(box, scale_of(kernel_));
     sums_.assign(static_cast<std::size_t>(tile_.plane_size()), 1.0);  // a pixel's own term
-    for (Index line = 0; line < tile_.all_lines() && !execution.stop; ++line) add_from(line);
+    for (Index line = 0; line < tile_.all_lines() && !execution.stops(); ++line) add_from(line);
     for (const PixelTile::Line& line : tile_.lines()) {
       const double* from = sums_.data() + tile_.start(line.number);
       for (Index i = 0; i < tile_.columns(); ++i) {
@@ -160,7 +160,7 @@ void raster_sums(const Picture& picture, const double* start, float factor, Inde
       tile.load(box);
       tile.load_plane(start, 0.0, plane);
       for (const PixelTile::Line& line : tile.lines()) {
-        if (execution.stop) return;
+        if (execution.stops()) return;
         const Index at = tile.start(line.number);
         pixel_loops().add_raster_single({tile.colors() + at, tile.plane_size(),
                                          picture.colors.features, tile.columns(), tile.length(),

@@ -43,7 +43,7 @@ class Linker {
 
   std::vector<Saddle> run(const Execution& execution) {
     consider(1, 1);
-    while (!pending_.empty() && apart_ > 0 && !execution.stop) {
+    while (!pending_.empty() && apart_ > 0 && !execution.stops()) {
       const Pair pair = pending_.top();
       pending_.pop();
       if (pair.piece >= 0) {

@@ -147,7 +147,7 @@ void search_from_leaves(const Tree& leaves, const Tree& searched, const Executio
   run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
     return [&, search = Search(searched), point = std::vector<double>(room)](Index task) mutable {
       const Index end = std::min(leaves.leaves(), (task + 1) * leaves_a_task);
-      for (Index leaf = task * leaves_a_task; leaf < end && !execution.stop; ++leaf) {
+      for (Index leaf = task * leaves_a_task; leaf < end && !execution.stops(); ++leaf) {
         body(search, leaf, point.data());
       }
     };

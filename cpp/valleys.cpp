@@ -18,7 +18,7 @@ void Valleys::write(const LineWindow& window, const Execution& execution,
   std::sort(roots.begin(), roots.end(),
             [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
   lay_along(window, execution, roots);
-  if (execution.stop) return;
+  if (execution.stops()) return;
   order_.resize(roots.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(),
@@ -40,7 +40,7 @@ void Valleys::write(const LineWindow& window, const Execution& execution,
 void Valleys::lay_along(const LineWindow& window, const Execution& execution,
                         const std::vector<Vertex>& roots) {
   along_.clear();
-  for (std::size_t i = 0; i < roots.size() && !execution.stop; ++i) {
+  for (std::size_t i = 0; i < roots.size() && !execution.stops(); ++i) {
     const double sum = window.sum_at(responses_.places[roots[i].rank], roots[i].rung);
     along_.push_back({{roots[i].rank, sum, 0.0}, i, i});
     if (i == 0) continue;
