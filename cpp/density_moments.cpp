@@ -94,7 +94,9 @@ class Polynomials {
 
   // Adds a node of samples to a node of queries; between: from the middle of the samples to that of
   // the queries.
+  template <int fixed_features>
   void add(Index query, Index sample, const double* between) {
+    const int features = fixed_features ? fixed_features : features_;
     double* to = row(query);
     const double weight = moments_.weight(sample);
     if (uniform_) {
@@ -102,7 +104,7 @@ class Polynomials {
       return;
     }
     double constant = weight * scale_.width_sq - moments_.second(sample);
-    for (int k = 0; k < features_; ++k) {
+    for (int k = 0; k < features; ++k) {
       const double first = moments_.first(sample)[k];
       constant += between[k] * (2.0 * first - weight * between[k]);
       to[2 + k] += 2.0 * (first - weight * between[k]);
@@ -182,12 +184,8 @@ class Worker {
   bool inside(Bounds squares) const { return squares.most <= problem_.scale.support_sq; }
 
   void take_whole(Index query, Index sample) {
-    write_between(query, sample);
-    polynomials_.add(query, sample, between_.data());
-    if (problem_.symmetric() && query != sample) {
-      for (double& c : between_) c = -c;
-      polynomials_.add(sample, query, between_.data());
-    }
+    if (problem_.samples.features == 2) return take_whole_of<2>(query, sample);
+    take_whole_of<0>(query, sample);
   }
 
   void take_leaves(Index query, Index sample) {
@@ -200,9 +198,21 @@ class Worker {
   }
 
  private:
-  void write_between(Index query, Index sample) {
+  template <int fixed_features>
+  void take_whole_of(Index query, Index sample) {
+    const int features = fixed_features ? fixed_features : problem_.samples.features;
+    double* const between = between_.data();
+    write_between(query, sample, features);
+    polynomials_.add<fixed_features>(query, sample, between);
+    if (problem_.symmetric() && query != sample) {
+      for (int k = 0; k < features; ++k) between[k] = -between[k];
+      polynomials_.add<fixed_features>(sample, query, between);
+    }
+  }
+
+  void write_between(Index query, Index sample, int features) {
     const Tree& samples = problem_.samples;
-    for (int k = 0; k < samples.features; ++k) {
+    for (int k = 0; k < features; ++k) {
       double c = middle(problem_.queries, query, k) - middle(samples, sample, k);
       if (samples.periodic && std::isfinite(samples.period[k])) {
         c -= samples.period[k] * std::rint(c / samples.period[k]);
