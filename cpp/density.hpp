@@ -37,7 +37,7 @@ inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
 // What turns squares into terms, for sums over these samples.
 inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
   KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
-  scale.equal_weights = samples.least_weight == samples.greatest_weight && !options.leave_out;
+  scale.own_terms = !options.leave_out;
   return scale;
 }
 
@@ -52,7 +52,8 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
           queries.stride,
           queries.count(query_leaf),
           samples.stride,
-          samples.count(sample_leaf)};
+          samples.count(sample_leaf),
+          queries.leaf_weights[query_leaf] == samples.leaf_weights[sample_leaf]};
 }
 
 // By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms

@@ -49,6 +49,7 @@ struct Tree {
 
   Array<double> coordinates;   // [leaf][feature][stride]
   Array<double> weights;       // [slot]; zero in unused slots
+  Array<double> leaf_weights;  // [leaf]: of each of its locations; NaN where they differ
   Array<double> boxes;         // [node][low, high][feature]
   std::vector<double> period;  // [feature], infinite where open
   Array<Index> row_of_slot;    // the first row of a location; -1 in unused slots
@@ -106,7 +107,7 @@ Tree build_tree(const Points& points, const double* weights, const double* perio
 // A tree over queries, in the scale and with the periods of the samples they will meet.
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
 
-// Finds the sum and the range of a tree's weights.
+// Finds the sum and the range of a tree's weights, and which leaves have equal ones.
 void add_up_weights(Tree& tree, const Execution& execution);
 
 // The locations of a tree in slot order without gaps: canonical, whatever the order of rows.

@@ -198,17 +198,23 @@ void add_up_weights(Tree& tree, const Execution& execution) {
   };
   const Index tasks = Index{1} << std::min(parallel_top, tree.levels);
   const Index leaves = tree.leaves() / tasks;
+  tree.leaf_weights = unset_array<double>(tree.leaves());
   std::vector<Part> parts(static_cast<std::size_t>(tasks));
+  constexpr double different = std::numeric_limits<double>::quiet_NaN();
   const auto add_part = [&](Index task) {
     Part part;
     for (Index leaf = task * leaves; leaf < (task + 1) * leaves; ++leaf) {
       const double* weights = tree.weights.data() + leaf * tree.stride;
-      const int count = tree.count(leaf);
-      for (int i = 0; i < count; ++i) {
+      double least = std::numeric_limits<double>::infinity();
+      double greatest = 0.0;
+      for (int i = 0; i < tree.count(leaf); ++i) {
         part.total += weights[i];
-        part.least = std::min(part.least, weights[i]);
-        part.greatest = std::max(part.greatest, weights[i]);
+        least = std::min(least, weights[i]);
+        greatest = std::max(greatest, weights[i]);
       }
+      tree.leaf_weights[leaf] = least == greatest ? least : different;
+      part.least = std::min(part.least, least);
+      part.greatest = std::max(part.greatest, greatest);
     }
     parts[static_cast<std::size_t>(task)] = part;
   };

@@ -176,34 +176,28 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   if constexpr (both) add_each(back, pair.sample_count, factor, other_sums);
 }
 
-// Blocks are as large as the queries that are there, in fours.
+// A leaf of a length that is known, in one block, or two where registers do not hold it. The
+// queries that are there reach into its last four slots, or end before them.
+template <class Terms, int fixed_features, bool periodic, Sides sides, int stride>
+void add_leaf(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
+  const auto add = [&]<int first, int size>() {
+    add_block<Terms, fixed_features, periodic, stride, size, sides>(pair, terms, first, sums,
+                                                                    other_sums);
+  };
+  constexpr int begun = stride > 16 ? 12 : 0;
+  if constexpr (begun > 0) add.template operator()<0, begun>();
+  if (pair.query_count > stride - 4) return add.template operator()<begun, stride - begun>();
+  add.template operator()<begun, stride - 4 - begun>();
+}
+
 template <class Terms, int fixed_features, bool periodic, Sides sides>
 void add_blocks(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
-  if (pair.query_stride == 16 && pair.query_count > 12) {
-    return add_block<Terms, fixed_features, periodic, 16, 16, sides>(pair, terms, 0, sums,
-                                                                     other_sums);
-  }
-  if (pair.query_stride == 16) {
-    return add_block<Terms, fixed_features, periodic, 16, 12, sides>(pair, terms, 0, sums,
-                                                                     other_sums);
-  }
-  if (pair.query_stride == 12 && pair.query_count > 8) {
-    return add_block<Terms, fixed_features, periodic, 12, 12, sides>(pair, terms, 0, sums,
-                                                                     other_sums);
-  }
-  if (pair.query_stride == 12) {
-    return add_block<Terms, fixed_features, periodic, 12, 8, sides>(pair, terms, 0, sums,
-                                                                    other_sums);
-  }
-  if (pair.query_stride == 20) {
-    add_block<Terms, fixed_features, periodic, 20, 12, sides>(pair, terms, 0, sums, other_sums);
-    if (pair.query_count > 16) {
-      return add_block<Terms, fixed_features, periodic, 20, 8, sides>(pair, terms, 12, sums,
-                                                                      other_sums);
-    }
-    return add_block<Terms, fixed_features, periodic, 20, 4, sides>(pair, terms, 12, sums,
-                                                                    other_sums);
-  }
+  const auto add = [&]<int stride>() {
+    add_leaf<Terms, fixed_features, periodic, sides, stride>(pair, terms, sums, other_sums);
+  };
+  if (pair.query_stride == 12) return add.template operator()<12>();
+  if (pair.query_stride == 16) return add.template operator()<16>();
+  if (pair.query_stride == 20) return add.template operator()<20>();
   for (int first = 0; first < pair.query_count; first += 4) {
     add_block<Terms, fixed_features, periodic, 0, 4, sides>(pair, terms, first, sums, other_sums);
   }
@@ -227,8 +221,8 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, Sides::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    const bool full = pair.query_count % 4 == 0;  // the weight of unused queries is 0
-    if (scale.equal_weights && full && pair.features <= most_fused)
+    const bool full = pair.query_count % 4 == 0;  // blocks have no query that is not there
+    if (scale.own_terms && pair.equal_weights && full && pair.features <= most_fused)
       return add_to<Terms, Sides::both_equal>(pair, terms, sums, other_sums);
   }
   add_to<Terms, Sides::both>(pair, terms, sums, other_sums);

@@ -24,6 +24,7 @@ struct LeafPair {
   int query_count;    // at least query_stride - 4: the unused ones are among the last four
   int sample_stride;  // a multiple of 4, filled up
   int sample_count;
+  bool equal_weights;  // of all queries and samples
 };
 
 // One leaf, seen from a point.
@@ -48,7 +49,7 @@ struct KernelScale {
   double log2_gaussian;     // what turns a square into the binary logarithm of a gaussian term
   double log2_exponential;  // and a distance into that of an exponential one
 
-  bool equal_weights = false;  // of all samples, which are the queries too
+  bool own_terms = false;  // whether a sum at a sample has that sample's own term
 
   KernelScale(Kernel kernel, double h, int features)
       : width(h),

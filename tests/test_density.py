@@ -1,6 +1,7 @@
 """Kernel sums of the core: against the reference, far away, in any order, by any way."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -190,21 +191,46 @@ def test_density_is_right_for_every_number_of_points(kernel: str, kind: str) -> 
         assert_sums_agree(estimate, estimate.sums(), expected, slack, case.name)
 
 
+@pytest.mark.parametrize("repeated", [0, 3], ids=["distinct", "repeated"])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @every_kernel
-def test_sums_of_equal_weights_are_right_for_every_filling_of_the_leaves(
-    kernel: str, d: int
-) -> None:
+def test_sums_are_right_for_every_filling_of_the_leaves(kernel: str, d: int, repeated: int) -> None:
     support = get_kernel(kernel).support
     for n in (*range(1, 101), 165, 330, 1500):
         X = np.random.default_rng(n).normal(size=(n, d))
+        X = np.concatenate([X, X[:repeated]])  # leaves with and without equal weights meet
+        away = distances(X, X)
+        expected = get_kernel(kernel).profile(away).sum(axis=1)
+        inside = ~np.isclose(away, support, rtol=1e-9).any(axis=1)
         for rtol in (1e-3, 1e-9, 0.0) if math.isinf(support) else (1e-9,):
             estimate = fit_estimate(prepare(X), 1.0, kernel=kernel, rtol=rtol)
-            away = distances(X, X)
-            expected = get_kernel(kernel).profile(away).sum(axis=1)
-            edge = np.isclose(away, support, rtol=1e-9).any(axis=1)
-            error = np.abs(estimate.sums() - expected)[~edge]
-            assert (error <= (rtol + 1e-11) * expected[~edge]).all(), (n, rtol, error.max())
+            error = np.abs(estimate.sums() - expected)[inside]
+            assert (error <= (rtol + 1e-11) * expected[inside]).all(), (n, rtol, error.max())
+
+
+@pytest.mark.parametrize("heavy", [3.0, 1e9])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@every_kernel
+def test_sums_are_right_where_leaves_of_different_weights_meet(
+    kernel: str, d: int, heavy: float
+) -> None:
+    X = np.random.default_rng(0).normal(size=(1500, d))
+    weights = np.where(X[:, 0] < 0.0, 1.0, heavy)
+    away = distances(X, X)
+    expected = get_kernel(kernel).profile(away) @ weights
+    edge = np.abs(away - get_kernel(kernel).support) < 1e-4
+    estimate = fit_estimate(prepare(X, sample_weight=weights), 1.0, kernel=kernel)
+    error = (np.abs(estimate.sums() - expected) / expected)[~edge.any(axis=1)]
+    assert error.max() <= 2e-9
+
+
+@every_kernel
+def test_sums_of_a_tree_that_was_pickled_have_the_same_bits(kernel: str) -> None:
+    X = np.random.default_rng(0).normal(size=(700, 2))
+    samples = prepare(np.concatenate([X, X[:5]]))
+    again = pickle.loads(pickle.dumps(samples))
+    found = fit_estimate(again, 0.5, kernel=kernel).sums()
+    np.testing.assert_array_equal(found, fit_estimate(samples, 0.5, kernel=kernel).sums())
 
 
 @every_dimension

@@ -50,15 +50,16 @@ def _shape(n_locations: int) -> tuple[int, int]:
 
 
 def tree_bytes(n_samples: int, n_features: int) -> int:
-    """Bytes of the tree of distinct samples: coordinates, weights, rows, boxes.
+    """Bytes of the tree of distinct samples: coordinates, weights, rows, boxes, weights of leaves.
 
     Examples
     --------
     >>> tree_bytes(1_000_000, 2) // 1_000_000
-    45
+    46
     """
     slots, nodes = _shape(n_samples)
-    return _WORD * (slots * (n_features + 2) + n_samples + nodes * 2 * n_features)
+    leaves = nodes // 2
+    return _WORD * (slots * (n_features + 2) + n_samples + nodes * 2 * n_features + leaves)
 
 
 def prepare_bytes(n_samples: int, n_features: int) -> int:
@@ -67,7 +68,7 @@ def prepare_bytes(n_samples: int, n_features: int) -> int:
     carried = n_features + 1 if n_features <= _CARRIED else 1
     scaled_copy = n_features + 1  # and the first row of each location
     tables = n_samples // 2
-    tree = slots * (n_features + 1) + nodes * 2 * n_features
+    tree = slots * (n_features + 1) + nodes * 2 * n_features + nodes // 2
     return _WORD * (n_samples * (scaled_copy + carried) + tables + tree)
 
 
@@ -149,7 +150,7 @@ def fit_bytes(
     Examples
     --------
     >>> fit_bytes(10_000_000, 2, "epanechnikov", rules=False) // 10_000_000
-    104
+    105
     """
     sums = _WORD * n_samples
     parents = 2 * sums
