@@ -237,6 +237,12 @@ void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_
   Array<Index> slot_of_location = unset_array<Index>(tree.locations);
   const auto heaviest = std::max_element(locations.weights.begin(), locations.weights.end());
   tree.weight_exponent = locations.weights.empty() ? 0 : std::ilogb(*heaviest);
+  const double factor = std::ldexp(1.0, -tree.weight_exponent);
+  const auto weight_of = [&](Index location) {
+    if (locations.weights.empty()) return 1.0;
+    const double weight = locations.weights[location];
+    return std::isnormal(factor) ? weight * factor : std::ldexp(weight, -tree.weight_exponent);
+  };
   tree.row_of_slot = std::move(location_of_slot);
   tree.weights = unset_array<double>(tree.slots());
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
@@ -247,9 +253,7 @@ void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_
       if (location < 0) continue;
       slot_of_location[location] = slot;
       if (!locations.first_row.empty()) tree.row_of_slot[slot] = locations.first_row[location];
-      tree.weights[slot] = locations.weights.empty()
-                               ? 1.0
-                               : std::ldexp(locations.weights[location], -tree.weight_exponent);
+      tree.weights[slot] = weight_of(location);
     }
   });
   add_up_weights(tree, execution);
@@ -258,10 +262,13 @@ void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_
     return;
   }
   tree.slot_of_row = unset_array<Index>(tree.rows);
-  for (Index row = 0; row < tree.rows; ++row) {
-    const Index location = locations.location_of_row[row];
-    tree.slot_of_row[row] = location >= 0 ? slot_of_location[location] : -1;
-  }
+  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      fetch_ahead(slot_of_location.data(), locations.location_of_row.data(), row, end);
+      const Index location = locations.location_of_row[row];
+      tree.slot_of_row[row] = location >= 0 ? slot_of_location[location] : -1;
+    }
+  });
 }
 
 Tree build(const Points& points, const double* weights, const double* period, int exponent,

@@ -15,16 +15,16 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Rows that do not stand for their location: below its top row they hang on it at distance 0; with
 // strict ties an equally high row does as the top row does.
 void write_other_rows(const Tree& tree, const Heights& heights, const double* density, int bits,
-                      bool strict, Index* parent, double* distance) {
-  for (Index row = 0; row < tree.rows; ++row) {
+                      bool strict, const Execution& execution, Index* parent, double* distance) {
+  const auto write = [&](Index row) {
     const Index slot = tree.slot_of_row[row];
     if (slot < 0) {
       parent[row] = row;
       distance[row] = std::numeric_limits<double>::quiet_NaN();
-      continue;
+      return;
     }
     const Index top = heights.top_row(slot);
-    if (row == top) continue;
+    if (row == top) return;
     if (!strict || round_to_bits(density[row], bits) < heights.density(slot)) {
       parent[row] = distance[top] == 0.0 ? parent[top] : top;  // a square may underflow to 0
       distance[row] = 0.0;
@@ -32,7 +32,10 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
       parent[row] = parent[top] == top ? row : parent[top];
       distance[row] = distance[top];
     }
-  }
+  };
+  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) write(row);
+  });
 }
 
 ParentsBy choose(const Tree& tree, const Heights& heights, bool strict, ParentsBy way) {
@@ -60,14 +63,6 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
     parent[row] = higher >= 0 ? heights.top_row(higher) : row;
     distance[row] = higher >= 0 ? length(square) : infinity;
   };
-  const auto fetch =
-      [&](Index leaf) {  // rows lie anywhere; they arrive while their parents are found
-        for (int i = 0; i < tree.count(leaf); ++i) {
-          const Index row = heights.top_row(leaf * tree.stride + i);
-          __builtin_prefetch(parent + row, 1);
-          __builtin_prefetch(distance + row, 1);
-        }
-      };
   if (choose(tree, heights, strict, way) == ParentsBy::blocks) {
     const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
     run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
@@ -76,13 +71,21 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
       }
     });
   } else {
+    // Rows lie anywhere: they arrive while their parents are found.
+    const auto fetch = [&](Index leaf) {
+      for (int i = 0; i < tree.count(leaf); ++i) {
+        const Index row = heights.top_row(leaf * tree.stride + i);
+        __builtin_prefetch(parent + row, 1);
+        __builtin_prefetch(distance + row, 1);
+      }
+    };
     search_from_leaves(tree, tree, execution, [&](Search& search, Index leaf, double* point) {
       fetch(leaf);
       LeafParents(tree, heights, strict, search).find(leaf, point, write);
     });
   }
   if (tree.locations < tree.rows) {
-    write_other_rows(tree, heights, density, bits, strict, parent, distance);
+    write_other_rows(tree, heights, density, bits, strict, execution, parent, distance);
   }
 }
 

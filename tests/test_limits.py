@@ -129,6 +129,19 @@ def test_equal_points_with_strict_ties_are_as_many_clusters():
     assert np.isinf(model.parent_distance_).all()
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_copies_of_most_of_many_points_are_weights(n_jobs):
+    places = np.random.default_rng(0).normal(size=(150_000, 2))
+    weights = np.repeat([2.0, 1.0], [120_000, 30_000])
+    settings = {"bandwidth": 0.2, "tau": 0.2, "kernel": "epanechnikov", "n_jobs": n_jobs}
+    copied = QuickShift(**settings).fit(np.concatenate([places, places[:120_000]]))
+    weighted = QuickShift(**settings).fit(places, sample_weight=weights)
+    for name in ("labels_", "density_", "parent_", "parent_distance_"):
+        np.testing.assert_array_equal(getattr(copied, name)[:150_000], getattr(weighted, name))
+    np.testing.assert_array_equal(copied.parent_[150_000:], np.arange(120_000))
+    assert not copied.parent_distance_[150_000:].any()
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
 def test_many_copies_of_few_points_are_weights(kernel):
     rng = np.random.default_rng(0)
