@@ -159,7 +159,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
       if (samples_wide > 1 && j + samples_wide > pair.sample_count) term = where(last, term);
       Vec& to = sum[v % Four::parts];
       if constexpr (equal) {
-        to_queries[v] += term;
+        to_queries[v] = added(term, to_queries[v]);
         to = v < Four::parts ? term : to + term;
       } else {
         to_queries[v] = fused(weight, term, to_queries[v]);

@@ -50,6 +50,14 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 #endif
 }
 inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
+// a + b by the units that multiply, for loops that keep those that add busy: the same bits.
+inline Vec added(Vec a, Vec b) {
+#if QUICKSHIFT_LANES == 8
+  return fused(a, broadcast(1.0), b);
+#else
+  return a + b;
+#endif
+}
 template <bool fuse>
 inline Vec add_product(Vec a, Vec b, Vec c) {
   if constexpr (fuse) return fused(a, b, c);
