@@ -91,18 +91,30 @@ void ranks(const double* keys, int count, long long* out) {
   }
 }
 
-unsigned near_box(const LeafBlock& locations, const double* squares, const double* box) {
+namespace {
+
+template <int fixed_features>
+unsigned near_in_lanes(const LeafBlock& locations, const double* squares, const double* box) {
+  const int features = fixed_features ? fixed_features : locations.features;
   unsigned near = 0;
   for (int first = 0; first < locations.stride; first += lanes) {
     Vec s = {};
-    for (int k = 0; k < locations.features; ++k) {
+    for (int k = 0; k < features; ++k) {
       const Vec x = load(locations.coordinates + k * locations.stride + first);
-      const Vec gap = positive(larger(box[k] - x, x - box[locations.features + k]));
+      const Vec gap = positive(larger(box[k] - x, x - box[features + k]));
       s += gap * gap;
     }
     near |= static_cast<unsigned>(any(s <= load(squares + first))) << first / 4;
   }
   return near;
+}
+
+}  // namespace
+
+unsigned near_box(const LeafBlock& locations, const double* squares, const double* box) {
+  if (locations.features == 2) return near_in_lanes<2>(locations, squares, box);
+  if (locations.features == 3) return near_in_lanes<3>(locations, squares, box);
+  return near_in_lanes<0>(locations, squares, box);
 }
 
 namespace {
