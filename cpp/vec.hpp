@@ -52,7 +52,7 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
 // a + b by the units that multiply, for loops that keep those that add busy: the same bits.
 inline Vec added(Vec a, Vec b) {
-#if QUICKSHIFT_LANES == 8
+#if defined(__FMA__)
   return fused(a, broadcast(1.0), b);
 #else
   return a + b;
