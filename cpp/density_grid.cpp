@@ -84,7 +84,7 @@ class GridRun {
   }
 
   void spread(const GridLayer& layer) {
-    std::vector<double> patches;
+    Array<double> patches;
     const auto count = static_cast<Index>(layer.sources.size());
     for (Index begin = 0; begin < count && !execution_.stops();) {
       begin = spread_batch(layer.sources, begin, patches);
@@ -93,7 +93,7 @@ class GridRun {
 
   // Patches are filled side by side, then every tile adds those that touch it, in their order: the
   // same bits for any number of threads. Returns the first piece of the next batch.
-  Index spread_batch(const std::vector<Index>& pieces, Index begin, std::vector<double>& patches) {
+  Index spread_batch(const std::vector<Index>& pieces, Index begin, Array<double>& patches) {
     std::vector<Filled> batch;
     Index size = 0;
     Index slots = 0;
@@ -130,7 +130,7 @@ class GridRun {
     std::size_t by;  // in the batch
   };
 
-  void add_patches(const std::vector<Filled>& batch, const std::vector<double>& patches) {
+  void add_patches(const std::vector<Filled>& batch, const Array<double>& patches) {
     std::vector<Touch> touches;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       for_cells_of(batch[i].piece->box, layout_.sides, [&](const Cell& cell) {
@@ -155,8 +155,7 @@ class GridRun {
     });
   }
 
-  void add_patch(const Touch& touch, const Filled& filled,
-                 const std::vector<double>& patches) const {
+  void add_patch(const Touch& touch, const Filled& filled, const Array<double>& patches) const {
     const double* const from = patches.data() + filled.offset;
     for_shared_rows(filled.piece->box, touch.cell, layout_.sides,
                     [&](Index in_box, Index in_tile, Index length) {

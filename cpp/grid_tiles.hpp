@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <vector>
 
+#include "array.hpp"
 #include "grid_loops.hpp"
 #include "points.hpp"
 
@@ -76,11 +76,13 @@ class Tiles {
   Tiles(int volume, CellSet cells)
       : volume_(volume),
         cells_(std::move(cells)),
-        values_(new double[static_cast<std::size_t>(cells_.size() * volume)]) {}
+        values_(unset_array<double>(cells_.size() * volume)),
+        first_(values_.data()) {}
+  Tiles(const Tiles&) = delete;
 
   const CellSet& cells() const { return cells_; }
   double size() const { return static_cast<double>(cells_.size()) * volume_; }
-  double* tile(Index i) const { return values_.get() + i * volume_; }
+  double* tile(Index i) const { return first_ + i * volume_; }
   double* find(const Cell& cell) const {
     const Index i = cells_.find(cell);
     return i < 0 ? nullptr : tile(i);
@@ -89,7 +91,8 @@ class Tiles {
  private:
   int volume_;
   CellSet cells_;
-  std::unique_ptr<double[]> values_;  // not set before a tile is first written
+  Array<double> values_;  // not set before a tile is first written
+  double* first_;
 };
 
 // Layers by their place; few are held at a time.
