@@ -1,12 +1,6 @@
 // Vectors whose elements start unset: large ones are filled by many threads, and pages that one
-// thread had cleared before would be touched twice, the first time by that thread alone. Large ones
-// also lie on large pages where the system has them, because a page's first touch costs more than
-// filling it.
+// thread had cleared before would be touched twice, the first time by that thread alone.
 #pragma once
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -15,17 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "large_pages.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
 
 namespace quickshift {
-
-// A request for large pages, which the system may ignore.
-inline void ask_for_large_pages([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  madvise(at, bytes, MADV_HUGEPAGE);
-#endif
-}
 
 template <class Value>
 struct UnsetAllocator : std::allocator<Value> {
@@ -38,13 +26,11 @@ struct UnsetAllocator : std::allocator<Value> {
   Value* allocate(std::size_t count) {
     if (!is_large(count)) return std::allocator<Value>::allocate(count);
     if (count > PTRDIFF_MAX / sizeof(Value)) throw std::bad_array_new_length();
-    void* const at = ::operator new(count * sizeof(Value), large_page);
-    ask_for_large_pages(at, count * sizeof(Value));
-    return static_cast<Value*>(at);
+    return static_cast<Value*>(allocate_pages(count * sizeof(Value)));
   }
   void deallocate(Value* at, std::size_t count) noexcept {
     if (!is_large(count)) return std::allocator<Value>::deallocate(at, count);
-    ::operator delete(at, large_page);
+    free_pages(at, count * sizeof(Value));
   }
   template <class Other>
   void construct(Other* at) noexcept {
@@ -56,7 +42,6 @@ struct UnsetAllocator : std::allocator<Value> {
   }
 
  private:
-  static constexpr std::align_val_t large_page{1 << 21};
   static bool is_large(std::size_t count) { return count >= (1 << 22) / sizeof(Value); }
 };
 

@@ -2,7 +2,7 @@
 //
 // Work is cut into tasks whose number does not depend on the number of threads, and each task
 // writes only its own range (or two, in a fixed order: pair_schedule.hpp), so results have the same
-// bits for any thread count. Nothing outlives the call, so a fork between two calls is safe.
+// bits for any thread count. No thread outlives the call, so a fork between two calls is safe.
 #pragma once
 
 #include <algorithm>

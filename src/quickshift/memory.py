@@ -34,6 +34,9 @@ _NEGLIGIBLE = (
     1 << 26
 )  # what every process has left; asking the system would cost more than it tells
 _NO_LIMIT = 1 << 60  # control groups of version 1 write a number of this size for no limit
+_LARGE = 1 << 22  # bytes from which on an array has pages of its own
+_PAGE = 1 << 21
+_MOST_KEPT = 1 << 26  # bytes of such pages that are kept when arrays are freed
 _MOMENTS = ("uniform", "epanechnikov")
 _FEW = 1 << 19  # words that a grid takes beside five a sample, and of the patches added to it
 _SMALL_GRID = 1 << 21  # words that any grid may take
@@ -62,14 +65,27 @@ def tree_bytes(n_samples: int, n_features: int) -> int:
     return _WORD * (slots * (n_features + 2) + n_samples + nodes * 2 * n_features + leaves)
 
 
+def _kept_bytes(*arrays: int) -> int:
+    """Bytes that arrays leave with the process when they are freed, at most.
+
+    Large arrays after them may have these, small ones may not.
+    """
+    pages = sum(-(-size // _PAGE) for size in arrays if size >= _LARGE)
+    return min(_PAGE * pages, _MOST_KEPT)
+
+
+def _order_bytes(n_samples: int, n_features: int) -> tuple[int, int]:
+    """Bytes of what is held while the tree is built: a scaled copy, and what is put in order."""
+    carried = n_features + 1 if n_features <= _CARRIED else 1
+    return _WORD * n_samples * n_features, _WORD * n_samples * carried
+
+
 def prepare_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that building the tree of distinct samples needs at its peak, the tree included."""
     slots, nodes = _shape(n_samples)
-    carried = n_features + 1 if n_features <= _CARRIED else 1
-    scaled_copy = n_features + 1  # and the first row of each location
-    tables = n_samples // 2
+    first_rows, tables = n_samples, n_samples // 2
     tree = slots * (n_features + 1) + nodes * 2 * n_features + nodes // 2
-    return _WORD * (n_samples * (scaled_copy + carried) + tables + tree)
+    return sum(_order_bytes(n_samples, n_features)) + _WORD * (first_rows + tables + tree)
 
 
 def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
@@ -121,10 +137,11 @@ def segment_bytes(n_pixels: int, n_channels: int) -> int:
 
     Examples
     --------
-    >>> segment_bytes(1_000_000, 3) // 1_000_000
-    56
+    >>> segment_bytes(10_000_000, 3) // 10_000_000
+    62
     """
-    return _WORD * n_pixels * max(4 + n_channels, 5)
+    kept = _kept_bytes(_WORD * n_pixels * n_channels)
+    return _WORD * n_pixels * max(4 + n_channels, 5) + kept
 
 
 def fit_bytes(
@@ -150,7 +167,7 @@ def fit_bytes(
     Examples
     --------
     >>> fit_bytes(10_000_000, 2, "epanechnikov", rules=False) // 10_000_000
-    105
+    112
     """
     sums = _WORD * n_samples
     parents = 2 * sums
@@ -164,7 +181,8 @@ def fit_bytes(
     if links:
         after_tree.append(sums + parents + sums + link_bytes(n_samples))
     tables = _WORD * n_samples // 2  # freed, but kept by the threads' allocators
-    tree = tree_bytes(n_samples, n_features) + tables
+    kept = _kept_bytes(*_order_bytes(n_samples, n_features))
+    tree = tree_bytes(n_samples, n_features) + tables + kept
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
 
 
