@@ -149,7 +149,6 @@ class Worker {
     std::vector<double> sums(static_cast<std::size_t>(pair.query_stride));
     const double* const originals = pair.weights;
     pair.weights = weights.data();
-    pair.equal_weights = false;
     for (int i = 0; i < pair.sample_count; ++i) {
       weights[i] = 0.0;
       std::fill(sums.begin(), sums.end(), 0.0);

@@ -114,7 +114,8 @@ class Loop {
 
 }  // namespace detail
 
-// Below this many elementary operations (about a millisecond) a thread costs more than it brings.
+// Below this many elementary operations (about a millisecond) to call a thread costs more than it
+// brings.
 inline constexpr double serial_work = 1e6;
 // A task of this many keeps the calling thread from ticking for too long.
 inline constexpr double long_task = 3e7;
