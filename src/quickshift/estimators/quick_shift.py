@@ -117,7 +117,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     array([0, 0, 0, 0, 0])
     """
 
-    _log_density: NDArray[np.float64] | None  # once it was asked for
+    _log_density: NDArray[np.float64] | None = None  # once it was asked for
     _absent: NDArray[np.intp]  # rows of weight zero
     _absent_points: NDArray[Any]
 
