@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -17,6 +18,7 @@ namespace quickshift {
 namespace {
 
 constexpr std::size_t page = std::size_t{1} << 21;  // a large one
+constexpr std::size_t most_kept = std::size_t{1} << 26;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -24,11 +26,12 @@ void unmap(char* at, std::size_t bytes) noexcept {
   if (bytes > 0) munmap(at, bytes);
 }
 
-// Maps a page more than is asked for, and gives back what is before and after whole pages.
+// Maps a page more than is asked for, and gives back what is before and after whole pages. Null
+// where the system refuses.
 char* map(std::size_t bytes) {
   void* const all =
       mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) throw std::bad_alloc();
+  if (all == MAP_FAILED) return nullptr;
   char* const begin = static_cast<char*>(all);
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % page;
   unmap(begin, before);
@@ -66,7 +69,7 @@ class KeptPages {
   std::size_t keep(char* at, std::size_t bytes) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return 0;
-    bytes = std::min(bytes, most_kept_bytes - kept_);
+    bytes = std::min<std::size_t>(bytes, most_kept - kept_);
     if (bytes == 0) return 0;
     const auto stretch = stretches_.emplace(at, bytes).first;
     kept_ += bytes;
@@ -74,6 +77,16 @@ class KeptPages {
     if (stretch != stretches_.begin()) join_next(std::prev(stretch));
     return bytes;
   }
+
+  void give_back() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    for (const auto& [at, length] : stretches_) unmap(at, length);
+    stretches_.clear();
+    kept_ = 0;
+  }
+
+  std::size_t size() const { return kept_; }
 
  private:
   using Stretches = std::map<char*, std::size_t>;  // begin and length
@@ -87,21 +100,20 @@ class KeptPages {
 
   std::mutex mutex_;
   Stretches stretches_;
-  std::size_t kept_ = 0;
+  std::atomic<std::size_t> kept_ = 0;
 };
 
-// Never destroyed: arrays may be freed when the program ends.
-KeptPages& kept_pages() {
-  static KeptPages& kept = *new KeptPages;
-  return kept;
-}
+KeptPages& kept_pages = *new KeptPages;  // never destroyed: arrays may be freed at the very end
 
 }  // namespace
 
 void* allocate_pages(std::size_t bytes) {
   const std::size_t needed = whole_pages(bytes);
-  char* const kept = kept_pages().take(needed);
-  return kept ? kept : map(needed);
+  if (char* const kept = kept_pages.take(needed)) return kept;
+  if (char* const mapped = map(needed)) return mapped;
+  kept_pages.give_back();
+  if (char* const mapped = map(needed)) return mapped;
+  throw std::bad_alloc();
 }
 
 void free_pages(void* at, std::size_t bytes) noexcept {
@@ -109,11 +121,13 @@ void free_pages(void* at, std::size_t bytes) noexcept {
   const std::size_t freed = whole_pages(bytes);
   std::size_t kept = 0;
   try {
-    kept = kept_pages().keep(begin, freed);
+    kept = kept_pages.keep(begin, freed);
   } catch (const std::bad_alloc&) {  // for the few bytes of a note
   }
   unmap(begin + kept, freed - kept);
 }
+
+KeptBytes kept_bytes() { return {kept_pages.size(), most_kept}; }
 
 }  // namespace quickshift
 
@@ -123,6 +137,7 @@ namespace quickshift {
 
 void* allocate_pages(std::size_t bytes) { return ::operator new(bytes); }
 void free_pages(void* at, std::size_t) noexcept { ::operator delete(at); }
+KeptBytes kept_bytes() { return {0, 0}; }
 
 }  // namespace quickshift
 

@@ -8,10 +8,15 @@
 
 namespace quickshift {
 
-inline constexpr std::size_t most_kept_bytes = std::size_t{1} << 26;
-
 // Not cleared. Throws std::bad_alloc.
 void* allocate_pages(std::size_t bytes);
 void free_pages(void* at, std::size_t bytes) noexcept;
+
+// How much is kept now, and at most.
+struct KeptBytes {
+  std::size_t now;
+  std::size_t most;
+};
+KeptBytes kept_bytes();
 
 }  // namespace quickshift

@@ -84,3 +84,43 @@ def test_at_most_64_mib_are_kept():
     kept = [float(line) for line in done.stdout.split()]
     assert len(kept) == 3
     assert max(kept) < 64 + 40  # and what the allocator of small arrays keeps
+
+
+LIMITED = """
+    import resource
+    import numpy as np
+    from quickshift import QuickShift, _core
+    from quickshift.memory import fit_bytes
+
+    def limit_data(more):
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        used = 1024 * int(lines["VmData"].split()[0])
+        resource.setrlimit(resource.RLIMIT_DATA, (used + more,) * 2)
+
+    def fit(X):
+        QuickShift(bandwidth=0.05, tau=0.1, kernel="epanechnikov", n_jobs=1).fit(X)
+
+    X = np.random.default_rng(0).normal(size=(3_000_000, 2))
+    fit(X[:1000])
+"""
+REPEATED = {
+    "trees, which need nearly all": """
+        limit_data(225 << 20)
+        for _ in range(3):
+            _core.Tree(X)
+    """,
+    "fits, which are told to need nearly all": """
+        limit_data(fit_bytes(*X.shape, "epanechnikov", rules=False) + (30 << 20))
+        for _ in range(3):
+            fit(X)
+    """,
+}
+
+
+@linux_only
+@pytest.mark.parametrize("what", REPEATED)
+def test_what_is_kept_does_not_stand_in_the_way_of_a_repetition(what):
+    code = textwrap.dedent(LIMITED) + textwrap.dedent(REPEATED[what])
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr

@@ -100,6 +100,14 @@ def test_estimate_is_near_the_peak_of_segments():
     assert 0.75 <= float(run(SEGMENT_PEAK)) <= 1.15
 
 
+def test_what_is_kept_of_freed_arrays_is_available(limited, monkeypatch):
+    limited(MIB)
+    monkeypatch.setattr(memory, "_reusable", lambda: 3 * MIB)
+    memory.require_memory(4 * MIB, "fit", (10, 2))
+    with pytest.raises(MemoryError, match=r"may use 4 MiB more"):
+        memory.require_memory(4 * MIB + 1, "fit", (10, 2))
+
+
 def test_pictures_are_refused(limited):
     limited(MIB)
     with pytest.raises(MemoryError, match=r"segment_forest needs .* or use segment_tiles"):
@@ -119,6 +127,7 @@ def test_rules_and_columns_need_more():
 def limited(monkeypatch):
     """Give a function that sets what the process may use; every size counts."""
     monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
+    monkeypatch.setattr(memory, "_reusable", lambda: 0)
 
     def limit(size):
         monkeypatch.setattr(memory, "_limits", lambda: iter([(size, "a limit"), (10**15, "more")]))
