@@ -93,7 +93,8 @@ METHOD = """\
   deviation one with centres in [-20, 20]^d, from `quickshift.datasets.blobs(n, d, seed=0)`.
   `1e6x2` is a million points in the plane.
 - A peer goes up to the number of points that it finishes in about a minute.
-- {cpus} cores, {system} on {architecture}, Python {python}; measured {dates}.
+- {cpus} cores, {system} on {architecture}, instruction set {instruction_sets}, Python {python};
+  measured {dates}.
 """
 
 MADE = "<!-- Written by benchmarks/page.py from benchmarks/results.json: run `make bench`. -->\n"
@@ -211,7 +212,8 @@ def method(found: Result) -> str:
     """Return how it was measured."""
     dates = sorted({row["date"] for row in found["rows"].values()})
     period = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    return METHOD.format(**found, dates=period)
+    sets = sorted({row["instruction_set"] for row in found["rows"].values()})
+    return METHOD.format(**found, dates=period, instruction_sets=" and ".join(sets))
 
 
 def peer_table(found: Result) -> str:

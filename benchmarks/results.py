@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import PEERS, Peer
+from quickshift.config import get_config
 from worker import interpreter
 
 Result = dict[str, Any]
@@ -34,12 +35,19 @@ def facts() -> Result:
 
 
 def circumstances() -> Result:
-    """Return the date, and how many processes wanted a core in the last minute if that is known."""
+    """Return what may change from row to row, because rows may be measured on different days.
+
+    ``load``: how many processes wanted a core in the last minute, if that is known.
+    """
     try:
         load = round(os.getloadavg()[0], 1)
     except OSError:
         load = None
-    return {"date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "load": load}
+    return {
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "load": load,
+        "instruction_set": get_config()["instruction_set"],
+    }
 
 
 def _version(package: str) -> str | None:
