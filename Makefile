@@ -8,7 +8,7 @@ ARGS ?=
 
 VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
 BIN := .venv/bin
-CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
+CPP := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp'))
 # What an installation depends on: Python files are used where they stand, but it knows their names.
 INSTALLED_FROM := $(CPP) CMakeLists.txt pyproject.toml build/modules.txt
 STUB := src/quickshift/_core.pyi

@@ -32,7 +32,13 @@ problems = [
 ]
 if len(compiled) != 1:
     problems.append(f"wheel: expected one compiled module, found {compiled}")
-for name in ("LICENSE", "README.md", "CMakeLists.txt", "cpp/bindings.cpp", "tests/test_minimal.py"):
+for name in (
+    "LICENSE",
+    "README.md",
+    "CMakeLists.txt",
+    "cpp/python/bindings.cpp",
+    "tests/test_minimal.py",
+):
     if name not in files:
         problems.append(f"sdist: {name} is missing")
 if problems:

@@ -17,7 +17,7 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 every_dimension = pytest.mark.parametrize("d", FEATURES)
 both_ties = pytest.mark.parametrize("strict", [False, True], ids=["total", "strict"])
 
-BLOCKS, DIRECT = _core.Way.blocks, _core.Way.direct
+BLOCKS, DIRECT = _core.DensityMethod.blocks, _core.DensityMethod.direct
 
 
 def tree_of(case: Case) -> _core.Tree:
@@ -25,10 +25,16 @@ def tree_of(case: Case) -> _core.Tree:
 
 
 def sums(
-    tree: _core.Tree, kernel: str, h: float, way: _core.Way, *, rtol: float = 0.0, threads: int = 2
+    tree: _core.Tree,
+    kernel: str,
+    h: float,
+    method: _core.DensityMethod,
+    *,
+    rtol: float = 0.0,
+    threads: int = 2,
 ) -> Floats:
     code = get_kernel(kernel).code
-    return _core.kernel_sums(tree, code, h, rtol, way=way, threads=threads)
+    return _core.kernel_sums(tree, code, h, rtol, method=method, threads=threads)
 
 
 def rounding(case: Case, kernel: str, h: float) -> Floats:
@@ -64,8 +70,8 @@ def assert_sums_are_the_trees(case: Case, kernel: str, h: float, rtol: float = 0
 def assert_parents_are_the_trees(case: Case, density: Floats, strict: bool) -> None:
     tree = tree_of(case)
     found, expected = (
-        _core.nearest_higher(tree, density, 36, strict, 2, way=way)
-        for way in (_core.ParentsBy.blocks, _core.ParentsBy.tree)
+        _core.nearest_higher(tree, density, 36, strict, 2, method=method)
+        for method in (_core.ParentMethod.blocks, _core.ParentMethod.tree)
     )
     np.testing.assert_array_equal(found[0], expected[0], err_msg=case.name)
     np.testing.assert_array_equal(found[1], expected[1], err_msg=case.name)
@@ -202,7 +208,7 @@ def test_parents_in_blocks_are_the_references(strict: bool) -> None:
             case = make(kind, 300, 16, weights=weights)
             density = weights_of("integer", case.n, seed=5)
             graph = _core.nearest_higher(
-                tree_of(case), density, 36, strict, 2, way=_core.ParentsBy.blocks
+                tree_of(case), density, 36, strict, 2, method=_core.ParentMethod.blocks
             )
             expected = reference.quick_shift(
                 case.X,
@@ -220,7 +226,9 @@ def test_parents_in_blocks_are_the_same_for_any_number_of_threads() -> None:
     case = make("clustered", 2200, 16)
     density = np.random.default_rng(0).uniform(size=case.n)
     found = [
-        _core.nearest_higher(tree_of(case), density, 36, False, threads, way=_core.ParentsBy.blocks)
+        _core.nearest_higher(
+            tree_of(case), density, 36, False, threads, method=_core.ParentMethod.blocks
+        )
         for threads in (1, 2, 3, 8)
     ]
     for parent, distance in found[1:]:
@@ -235,7 +243,7 @@ def test_parents_in_blocks_are_the_same_for_any_number_of_threads() -> None:
 def test_choice_changes_no_sum_beyond_the_tolerance(kernel: str) -> None:
     for kind, d in (("random", 24), ("clustered", 16)):
         case = make(kind, 1500, d)
-        found = sums(tree_of(case), kernel, case.h, _core.Way.automatic, rtol=1e-9)
+        found = sums(tree_of(case), kernel, case.h, _core.DensityMethod.automatic, rtol=1e-9)
         expected = sums(tree_of(case), kernel, case.h, DIRECT, rtol=1e-9)
         np.testing.assert_allclose(found, expected, rtol=2e-9)
 
@@ -247,8 +255,8 @@ def test_blocks_are_refused_where_they_do_not_serve() -> None:
     with pytest.raises(ValueError, match="blocks serve sums at the samples"):
         sums(periodic, "gaussian", 1.0, BLOCKS)
     with pytest.raises(ValueError, match="blocks serve sums at the samples"):
-        _core.kernel_sums_at(queries, tree, 0, 1.0, 0.0, way=BLOCKS)
+        _core.kernel_sums_at(queries, tree, 0, 1.0, 0.0, method=BLOCKS)
     with pytest.raises(ValueError, match="blocks serve sums at the samples"):
-        _core.kernel_sums_at(tree, tree, 0, 1.0, 0.0, leave_out=True, way=BLOCKS)
+        _core.kernel_sums_at(tree, tree, 0, 1.0, 0.0, leave_out=True, method=BLOCKS)
     with pytest.raises(ValueError, match="blocks do not serve periodic features"):
-        _core.nearest_higher(periodic, np.ones(40), 36, False, 1, way=_core.ParentsBy.blocks)
+        _core.nearest_higher(periodic, np.ones(40), 36, False, 1, method=_core.ParentMethod.blocks)

@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,7 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".py", ".hpp", ".cpp"}
 )
+CPP = ROOT / "cpp"
 MODULES = [name for name in quickshift.__all__ if isinstance(getattr(quickshift, name), ModuleType)]
 FORBIDDEN = re.compile(
     r"#\s*pragma\s+omp|\bomp\.h|-fopenmp|find_package\(OpenMP"  # hangs after fork
@@ -94,25 +96,11 @@ def test_no_forbidden_flags_or_libraries():
 
 def test_only_the_bindings_know_python():
     including = {
-        path.name
+        path.parent.name
         for path in SOURCES
         if re.search(r"#\s*include\s*[<\"](nanobind|Python)", path.read_text(encoding="utf-8"))
     }
-    assert including == {"bindings.hpp"}
-
-
-def test_only_bindings_include_what_knows_python():
-    including = {
-        path.name
-        for path in SOURCES
-        if re.search(r"#\s*include\s*\"bindings.hpp\"", path.read_text(encoding="utf-8"))
-    }
-    assert including == {
-        "bindings.cpp",
-        "bindings_forest.cpp",
-        "bindings_image.cpp",
-        "bindings_regression.cpp",
-    }
+    assert including == {"python"}
 
 
 def test_reference_imports_nothing_of_ours():
@@ -139,3 +127,99 @@ def test_decisions_name_tests_that_exist():
             if f"def {test}(" not in source:
                 missing.append(f"{record.name}: {file}::{test}")
     assert missing == []
+
+
+# Includes of the C++ core
+
+SUPPORT = {"support"}
+VECTOR = SUPPORT | {"vector"}
+TREE = VECTOR | {"tree"}
+# The folders that the files of each folder may include from, besides their own.
+MAY_INCLUDE = {
+    "support": set(),
+    "vector": SUPPORT,
+    "tree": VECTOR,
+    "density": TREE | {"density/grid"},
+    "density/grid": TREE | {"density"},
+    "parents": TREE,
+    "forest": TREE,
+    "regression": TREE | {"density"},
+    "image": TREE | {"parents", "forest"},
+    "python": TREE | {"density", "density/grid", "parents", "forest", "regression", "image"},
+}
+
+
+def includes(root):
+    """Map each file, as a path below the root, to the project's files that it includes."""
+    graph = {}
+    for path in sorted(root.rglob("*.?pp")):
+        text = path.read_text(encoding="utf-8")
+        graph[path.relative_to(root)] = [
+            Path(name) for name in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE)
+        ]
+    return graph
+
+
+def forbidden(graph):
+    """List the includes that point against the order of the folders."""
+    return [
+        f"{file} includes {target}"
+        for file, targets in graph.items()
+        for target in targets
+        if (folder := file.parent.as_posix()) != (other := target.parent.as_posix())
+        and other not in MAY_INCLUDE[folder]
+    ]
+
+
+def cycle(graph):
+    """Find a cycle of files, a header taken together with its source, or None."""
+    units = {}
+    for file, targets in graph.items():
+        unit = file.with_suffix("").as_posix()
+        named = {target.with_suffix("").as_posix() for target in targets} - {unit}
+        units.setdefault(unit, set()).update(named)
+    try:
+        TopologicalSorter(units).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_every_folder_has_a_place_in_the_order():
+    assert {file.parent.as_posix() for file in includes(CPP)} == set(MAY_INCLUDE)
+
+
+def test_includes_name_files_that_exist():
+    missing = [
+        f"{file} includes {target}"
+        for file, targets in includes(CPP).items()
+        for target in targets
+        if not (CPP / target).is_file()
+    ]
+    assert missing == []
+
+
+def test_folders_include_in_one_direction():
+    assert forbidden(includes(CPP)) == []
+
+
+def test_files_include_each_other_without_cycles():
+    assert cycle(includes(CPP)) is None
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A tree of two files that break both rules."""
+    for name, target in (("tree/box", "parents/assign"), ("parents/assign", "tree/box")):
+        path = tmp_path / f"{name}.hpp"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'#include "{target}.hpp"\n')
+    return includes(tmp_path)
+
+
+def test_an_include_against_the_order_is_found(planted):
+    assert forbidden(planted) == ["tree/box.hpp includes parents/assign.hpp"]
+
+
+def test_a_cycle_is_found(planted):
+    assert set(cycle(planted)) == {"tree/box", "parents/assign"}

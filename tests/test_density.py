@@ -475,8 +475,12 @@ def test_sums_by_moments_are_those_pair_by_pair(kernel: str, kind: str) -> None:
                 case = make(kind, n, d, weights=weights, period=period)
                 tree = fit(case, kernel).samples.tree
                 settings = (get_kernel(kernel).code, case.bandwidth(kernel), 0.0)
-                fast = _core.kernel_sums(tree, *settings, way=_core.Way.moments)[case.present]
-                slow = _core.kernel_sums(tree, *settings, way=_core.Way.direct)[case.present]
+                fast = _core.kernel_sums(tree, *settings, method=_core.DensityMethod.moments)[
+                    case.present
+                ]
+                slow = _core.kernel_sums(tree, *settings, method=_core.DensityMethod.direct)[
+                    case.present
+                ]
                 allowed = 1e-12 * slow + rounding(case, kernel, case.X[case.present])
                 error = np.abs(fast - slow)
                 assert (error <= allowed).all(), f"{case.name}: off by {error.max()}"

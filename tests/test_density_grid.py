@@ -20,15 +20,19 @@ def tree_of(X: Floats, weights: Floats | None = None, period: Floats | None = No
 
 
 def by_grid(tree: _core.Tree, h: float, rtol: float, threads: int = 1) -> Floats:
-    return _core.kernel_sums(tree, GAUSSIAN, h, rtol, way=_core.Way.grid, threads=threads)
+    return _core.kernel_sums(
+        tree, GAUSSIAN, h, rtol, method=_core.DensityMethod.grid, threads=threads
+    )
 
 
 def by_pairs(tree: _core.Tree, h: float) -> Floats:
-    return _core.kernel_sums(tree, GAUSSIAN, h, 0.0, way=_core.Way.direct)
+    return _core.kernel_sums(tree, GAUSSIAN, h, 0.0, method=_core.DensityMethod.direct)
 
 
-def logs_at(queries: _core.Tree, tree: _core.Tree, h: float, rtol: float, way: _core.Way) -> Floats:
-    values, log_scales = _core.kernel_sums_at(queries, tree, GAUSSIAN, h, rtol, way=way)
+def logs_at(
+    queries: _core.Tree, tree: _core.Tree, h: float, rtol: float, method: _core.DensityMethod
+) -> Floats:
+    values, log_scales = _core.kernel_sums_at(queries, tree, GAUSSIAN, h, rtol, method=method)
     return np.log(values) + log_scales
 
 
@@ -153,8 +157,8 @@ def test_sums_at_queries_are_within_the_tolerance_near_and_far(d: int, rtol: flo
     away = 10.0 ** rng.uniform(0, 9, size=(100, 1)) * rng.normal(size=(100, d))
     tree = tree_of(X)
     queries = tree.query_tree(np.concatenate([among, away, np.full((1, d), 1e200)]))
-    found = logs_at(queries, tree, 0.5, rtol, _core.Way.grid)
-    expected = logs_at(queries, tree, 0.5, 0.0, _core.Way.direct)
+    found = logs_at(queries, tree, 0.5, rtol, _core.DensityMethod.grid)
+    expected = logs_at(queries, tree, 0.5, 0.0, _core.DensityMethod.direct)
     allowed = rtol + ROUNDING + 8 * np.finfo(float).eps * np.abs(expected)
     assert (np.abs(found - expected) <= 1.01 * allowed).all()
 
@@ -163,8 +167,8 @@ def test_sums_at_queries_cross_the_seam() -> None:
     rng = np.random.default_rng(6)
     tree = tree_of(rng.uniform(0, 30, size=(300, 2)), period=np.array([30.0, 30.0]))
     queries = tree.query_tree(rng.uniform(-30, 60, size=(200, 2)))
-    found = logs_at(queries, tree, 0.8, 1e-9, _core.Way.grid)
-    expected = logs_at(queries, tree, 0.8, 0.0, _core.Way.direct)
+    found = logs_at(queries, tree, 0.8, 1e-9, _core.DensityMethod.grid)
+    expected = logs_at(queries, tree, 0.8, 0.0, _core.DensityMethod.direct)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1.01e-9)
 
 
@@ -218,12 +222,14 @@ def test_grid_is_refused_where_it_does_not_serve() -> None:
     spread = tree_of(np.arange(3.0)[:, None], np.array([1.0, 1e-300, 1.0]))
     for kernel in set(KERNELS) - {"gaussian"}:
         with pytest.raises(ValueError, match="grid serves the gaussian"):
-            _core.kernel_sums(tree, get_kernel(kernel).code, 1.0, 1e-9, way=_core.Way.grid)
+            _core.kernel_sums(
+                tree, get_kernel(kernel).code, 1.0, 1e-9, method=_core.DensityMethod.grid
+            )
     for other, rtol in ((high, 1e-9), (tree, 0.0), (tree, 1e-15), (circle, 1e-9), (spread, 1e-9)):
         with pytest.raises(ValueError, match="grid serves the gaussian"):
             by_grid(other, 1.0, rtol)
     with pytest.raises(ValueError, match="grid serves the gaussian"):
-        _core.kernel_sums_at(tree, tree, GAUSSIAN, 1.0, 1e-9, True, way=_core.Way.grid)
+        _core.kernel_sums_at(tree, tree, GAUSSIAN, 1.0, 1e-9, True, method=_core.DensityMethod.grid)
 
 
 def automatic(tree: _core.Tree, h: float, rtol: float) -> Floats:
@@ -246,5 +252,5 @@ def test_grid_is_chosen_where_many_points_are_within_reach(d: int) -> None:
 def test_pairs_are_summed_where_few_points_are_within_reach(d: int) -> None:
     tree = tree_of(np.random.default_rng(9).normal(size=(3000, d)))
     h = 1e-4
-    direct = _core.kernel_sums(tree, GAUSSIAN, h, 1e-9, way=_core.Way.direct)
+    direct = _core.kernel_sums(tree, GAUSSIAN, h, 1e-9, method=_core.DensityMethod.direct)
     np.testing.assert_array_equal(automatic(tree, h, 1e-9), direct)

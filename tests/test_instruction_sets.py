@@ -102,7 +102,7 @@ def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use, kind
         sums = []
         for each in SETS:
             use(each)
-            sums.append(_core.kernel_sums(tree, code, case.h, 1e-9, _core.Way.grid))
+            sums.append(_core.kernel_sums(tree, code, case.h, 1e-9, _core.DensityMethod.grid))
         for other in sums[:-1]:
             assert units_apart(other, sums[-1]) <= 4, case.name
 
@@ -131,7 +131,7 @@ def test_repeated_coordinates_leave_sums_alike(use, d, kernel):
     for each in SETS:
         use(each)
         code = get_kernel(kernel).code
-        sums.append(_core.kernel_sums(tree, code, 0.6 * d**0.5, 1e-9, _core.Way.direct))
+        sums.append(_core.kernel_sums(tree, code, 0.6 * d**0.5, 1e-9, _core.DensityMethod.direct))
     for other in sums[:-1]:
         assert units_apart(other, sums[-1]) <= 4
 
@@ -154,7 +154,7 @@ def test_sums_without_the_own_sample_agree_for_every_size_of_a_leaf(use, kernel)
 
 def ways_of(kernel):
     moments = kernel in {"uniform", "epanechnikov"}
-    return [_core.Way.direct, *([_core.Way.moments] if moments else [])]
+    return [_core.DensityMethod.direct, *([_core.DensityMethod.moments] if moments else [])]
 
 
 @several
@@ -171,7 +171,9 @@ def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use, d, h
             for each in SETS:
                 use(each)
                 width = h if kernel in cases.INFINITE else 3 * h
-                sums.append(_core.kernel_sums(tree, spec.code, width, rtol, _core.Way.blocks))
+                sums.append(
+                    _core.kernel_sums(tree, spec.code, width, rtol, _core.DensityMethod.blocks)
+                )
             for other in sums[:-1]:
                 assert units_apart(other, sums[-1]) <= 4, rtol
 
@@ -284,7 +286,7 @@ def compiled_files():
     library = max(libraries, key=lambda path: path.stat().st_mtime, default=None)
     if library is None:
         pytest.skip("not built here")
-    return [library, *library.parent.glob("CMakeFiles/_core.dir/cpp/bindings*.o")]
+    return [library, *library.parent.glob("CMakeFiles/_core.dir/cpp/python/bindings*.o")]
 
 
 def instructions_by_function(objdump, file):

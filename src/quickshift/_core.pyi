@@ -119,7 +119,7 @@ def kept_bytes() -> tuple[int, int]:
 def compiler() -> str:
     """Name and version of the compiler."""
 
-class Way(enum.Enum):
+class DensityMethod(enum.Enum):
     """How sums are computed; for tests, which force each."""
 
     automatic = 0
@@ -137,7 +137,7 @@ def kernel_sums(
     kernel: int,
     bandwidth: float,
     rtol: float,
-    way: Way = Way.automatic,
+    method: DensityMethod = DensityMethod.automatic,
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
@@ -150,7 +150,7 @@ def kernel_sums_at(
     bandwidth: float,
     rtol: float,
     leave_out: bool = False,
-    way: Way = Way.automatic,
+    method: DensityMethod = DensityMethod.automatic,
     threads: int = 1,
     report: Callable | None = None,
 ) -> tuple[
@@ -168,7 +168,7 @@ def nearest_distances(
     Distance of every location to the nearest other one, in the order of `locations`.
     """
 
-class ParentsBy(enum.Enum):
+class ParentMethod(enum.Enum):
     """How parents are found; for tests, which force each."""
 
     automatic = 0
@@ -186,7 +186,7 @@ def nearest_higher(
     strict: bool,
     threads: int = 1,
     report: Callable | None = None,
-    way: ParentsBy = ParentsBy.automatic,
+    method: ParentMethod = ParentMethod.automatic,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],

@@ -1,0 +1,219 @@
+// Kernel sums pair by pair, over the leaves within reach: the support of a compact kernel, or the
+// distance beyond which all samples together change no sum by more than rtol.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "density/methods.hpp"
+#include "tree/nearest.hpp"
+#include "tree/pair_traversal.hpp"
+#include "vector/pairs.hpp"
+
+namespace quickshift {
+
+namespace {
+
+// exp(-600) is far from underflow, and what lies 100 further down is below any rounding.
+constexpr double far_decay = 600.0;
+
+struct DirectSumProblem {
+  const Tree& queries;
+  const Tree& samples;
+  const DensityOptions& options;
+  double h;  // in the scale of the trees
+  KernelScale scale;
+  AddTerms add_terms;
+
+  bool symmetric() const { return &queries == &samples; }
+  bool includes_itself() const { return symmetric() && !options.leave_out; }
+
+  LeafPair pair(Index query_leaf, Index sample_leaf) const {
+    return leaf_pair(queries, query_leaf, samples, sample_leaf);
+  }
+};
+
+// Each query leaf's reach, carried up to the inner nodes.
+using Reaches = std::vector<double>;
+
+void carry_up(const Tree& queries, Reaches& reaches) {
+  for (Index node = queries.leaves() - 1; node >= 1; --node) {
+    reaches[node] = std::max(reaches[2 * node], reaches[2 * node + 1]);
+  }
+}
+
+// Every sum is at least what its own leaf gives.
+double reach_from_own_leaf(const DirectSumProblem& problem, Index leaf) {
+  const Tree& tree = problem.samples;
+  std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
+  problem.add_terms(problem.pair(leaf, leaf), problem.scale, sums.data(), nullptr);
+  const double least = *std::min_element(sums.begin(), sums.begin() + tree.count(leaf));
+  return reach_sq(tree, problem.options, least);
+}
+
+// Every sum is at least the nearest sample's term. Where that would underflow the sum is taken
+// relative to it, each query by itself.
+class FromNearest {
+ public:
+  FromNearest(const DirectSumProblem& problem, const Execution& execution)
+      : problem_(problem),
+        nearest_(nearest_samples(problem.queries, problem.samples, problem.options.leave_out,
+                                 execution)) {}
+
+  double reach(Index slot) const {
+    const Index sample = nearest_.slot[slot];
+    const double near = decay_at(slot);
+    // No sample: the only location left itself out. No decay: beyond the floats even as logarithm.
+    if (sample < 0 || std::isinf(near)) return 0.0;
+    // Rounding must not leave the nearest sample itself out.
+    return std::max(
+        reach_sq(problem_.samples, problem_.options, problem_.samples.weights[sample], near),
+        nearest_.square[slot]);
+  }
+  bool is_far(Index slot) const {
+    return nearest_.slot[slot] >= 0 && decay_at(slot) > far_decay && !std::isinf(decay_at(slot));
+  }
+
+  double leaf_reach(Index leaf) const {
+    double most = 0.0;
+    for (int i = 0; i < problem_.queries.count(leaf); ++i) {
+      const Index slot = leaf * problem_.queries.stride + i;
+      if (!is_far(slot)) most = std::max(most, reach(slot));
+    }
+    return most;
+  }
+
+  void sum_far(Index leaf, const Execution& execution, Sums& sums) const {
+    std::vector<double> point(static_cast<std::size_t>(problem_.queries.features));
+    for (int i = 0; i < problem_.queries.count(leaf); ++i) {
+      const Index slot = leaf * problem_.queries.stride + i;
+      if (!is_far(slot)) continue;
+      if (execution.stops()) return;
+      copy_point(problem_.queries, leaf, i, point.data());
+      sums.log_scales[slot] = -decay_at(slot);
+      sums.values[slot] = single_sum(problem_.samples, problem_.options, point.data(), reach(slot),
+                                     sums.log_scales[slot], problem_.options.leave_out ? slot : -1);
+    }
+  }
+
+ private:
+  double decay_at(Index slot) const {
+    return decay(problem_.options.kernel, nearest_.square[slot], problem_.h);
+  }
+
+  const DirectSumProblem& problem_;
+  Nearest nearest_;
+};
+
+// body(leaf) for every query leaf.
+template <class Body>
+void for_query_leaves(const DirectSumProblem& problem, double work_per_leaf,
+                      const Execution& execution, const Body& body) {
+  const Index leaves = problem.queries.leaves();
+  run_tasks(execution, leaves, work_per_leaf * static_cast<double>(leaves), [&] { return body; });
+}
+
+class DirectSumWorker {
+ public:
+  DirectSumWorker(const DirectSumProblem& problem, const Reaches& reaches, Sums& sums)
+      : problem_(problem), reaches_(reaches), sums_(sums) {}
+
+  bool out_of_reach(Index query, Index sample, Bounds squares) const {
+    const double reach =
+        problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
+    return squares.least > reach;
+  }
+  bool inside(Bounds) const { return false; }
+  void take_whole(Index, Index) const {}
+
+  void take_leaves(Index query, Index sample) {
+    const Index leaf = problem_.queries.leaf_of(query);
+    const Index other = problem_.samples.leaf_of(sample);
+    const LeafPair pair = problem_.pair(leaf, other);
+    double* values = sums_.values.data() + leaf * problem_.queries.stride;
+    double* others = sums_.values.data() + other * problem_.samples.stride;
+    if (!problem_.symmetric()) {
+      problem_.add_terms(pair, problem_.scale, values, nullptr);
+    } else if (query != sample) {
+      problem_.add_terms(pair, problem_.scale, values, others);
+    } else if (problem_.options.leave_out) {
+      add_own_leaf(pair, values);
+    } else {
+      problem_.add_terms(pair, problem_.scale, values, nullptr);
+    }
+  }
+
+ private:
+  // Each location against the others of its leaf: its own weight is set to zero for its turn.
+  void add_own_leaf(LeafPair pair, double* values) const {
+    std::vector<double> weights(pair.weights, pair.weights + pair.sample_stride);
+    std::vector<double> sums(static_cast<std::size_t>(pair.query_stride));
+    const double* const originals = pair.weights;
+    pair.weights = weights.data();
+    for (int i = 0; i < pair.sample_count; ++i) {
+      weights[i] = 0.0;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      problem_.add_terms(pair, problem_.scale, sums.data(), nullptr);
+      values[i] += sums[i];
+      weights[i] = originals[i];
+    }
+  }
+
+  const DirectSumProblem& problem_;
+  const Reaches& reaches_;
+  Sums& sums_;
+};
+
+void sum_within(const DirectSumProblem& problem, const Reaches& reaches, const Execution& execution,
+                Sums& sums) {
+  const double pairs = static_cast<double>(problem.queries.locations) *
+                       static_cast<double>(problem.samples.locations);
+  traverse_pairs(problem.queries, problem.samples, pairs, execution,
+                 [&] { return DirectSumWorker(problem, reaches, sums); });
+}
+
+void sum_infinite(const DirectSumProblem& problem, const Execution& execution, Sums& sums) {
+  const Index leaves = problem.queries.leaves();
+  Reaches reaches(static_cast<std::size_t>(problem.queries.nodes()));
+  if (problem.includes_itself()) {
+    const double work = problem.queries.stride * problem.samples.stride;
+    for_query_leaves(problem, work, execution, [&](Index leaf) {
+      reaches[leaves + leaf] = reach_from_own_leaf(problem, leaf);
+    });
+    carry_up(problem.queries, reaches);
+    return sum_within(problem, reaches, execution, sums);
+  }
+  const FromNearest from_nearest(problem, execution);
+  const double work = problem.queries.stride * static_cast<double>(problem.samples.locations);
+  for_query_leaves(problem, work, execution,
+                   [&](Index leaf) { reaches[leaves + leaf] = from_nearest.leaf_reach(leaf); });
+  carry_up(problem.queries, reaches);
+  sum_within(problem, reaches, execution, sums);
+  for_query_leaves(problem, work, execution,
+                   [&](Index leaf) { from_nearest.sum_far(leaf, execution, sums); });
+}
+
+AddTerms terms_for(const Tree& samples, const DensityOptions& options) {
+  const bool rough = rough_terms_suffice(samples, options);
+  const auto kernel = static_cast<int>(options.kernel);
+  return (rough ? pair_kernels().rough_terms : pair_kernels().add_terms)[kernel];
+}
+
+}  // namespace
+
+void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution, Sums& sums) {
+  const double h = bandwidth_in(samples, options);
+  const KernelScale scale = scale_for(samples, options);
+  const DirectSumProblem problem{queries, samples, options, h, scale, terms_for(samples, options)};
+  if (is_infinite(options.kernel)) {
+    sum_infinite(problem, execution, sums);
+  } else {
+    const Reaches reaches(static_cast<std::size_t>(queries.nodes()), scale.support_sq);
+    sum_within(problem, reaches, execution, sums);
+  }
+  if (options.kernel == Kernel::epanechnikov) {
+    for (double& value : sums.values) value /= h * h;
+  }
+}
+
+}  // namespace quickshift

@@ -1,0 +1,199 @@
+// Whether the grid serves, and what it costs against summing pair by pair.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "density/grid/density_grid.hpp"
+#include "density/grid/grid_costs.hpp"
+#include "tree/box.hpp"
+
+namespace quickshift {
+
+namespace {
+
+// Sums at other points are promised down to this share of a sample of mean weight; those below it,
+// six bandwidths and more from every sample, are few and summed directly.
+constexpr double smallest_share = 1e-8;
+
+// The memory that tiles may take without being asked for.
+constexpr double bytes_per_point = 40.0;
+constexpr double few_bytes = 0x1p22;
+constexpr double small_bytes = 0x1p24;  // whatever the points
+
+struct Limits {
+  double seconds;
+  double bytes;
+};
+
+double least_sum(const Tree& queries, const Tree& samples) {
+  if (&queries != &samples) {
+    return smallest_share * samples.total_weight / static_cast<double>(samples.locations);
+  }
+  return samples.least_weight;
+}
+
+// How far from an edge of a periodic feature samples are repeated beyond the other.
+double images_of(const Tree& samples, const GridDemand& demand) {
+  return samples.periodic ? image_distance(demand) * demand.h : 0.0;
+}
+
+// A period must keep two images of a sample apart; and a sample moved by it is rounded, which the
+// tolerance must bear.
+bool periods_serve(const Tree& samples, const GridDemand& demand) {
+  const double images = images_of(samples, demand);
+  for (double period : samples.period) {
+    if (std::isinf(period)) continue;
+    if (period < 2.0 * images) return false;
+    if (period * images * 0x1p-50 > demand.rtol * demand.h * demand.h) return false;
+  }
+  return true;
+}
+
+bool may_serve(const Tree& samples, const DensityOptions& options) {
+  return options.kernel == Kernel::gaussian && samples.features <= axes && !options.leave_out &&
+         options.rtol >= least_grid_rtol;
+}
+
+double locations_in(const std::vector<Piece>& pieces) {
+  double slots = 0.0;
+  for (const Piece& piece : pieces)
+    slots += static_cast<double>(piece.last_slot - piece.first_slot);
+  return slots;
+}
+
+double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
+  const double under = plan.wide() * std::pow(plan.width, features - 1);
+  const double windows = features * (12.0 + plan.wide());
+  return (sources + targets) * windows * cost::window_value +
+         (sources * cost::spread_point + targets * cost::interpolated_point) * under;
+}
+
+double seconds_of(const GridLayout& layout, int features) {
+  const double sources = locations_in(layout.sources);
+  const double targets = layout.same_pieces ? sources : locations_in(layout.targets);
+  return cost::plan + seconds_at_points(layout.plan, features, sources, targets) +
+         layout.seconds_of_grid();
+}
+
+// Wider windows cost more at every point and allow a coarser grid. The search begins where neither
+// is extreme and goes on to either side while it gets cheaper.
+class GridSearch {
+ public:
+  GridSearch(const Tree& queries, const Tree& samples, const GridDemand& demand, double least,
+             Limits limits)
+      : queries_(queries), samples_(samples), demand_(demand), least_(least), limits_(limits) {}
+
+  std::optional<GridJob> run() {
+    int start = 4;
+    while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
+    for (int width = start; width <= widest_window; width += 2) {
+      if (!improves(width) && (best_ || too_slow_)) break;
+    }
+    for (int width = start - 2; width >= 4; width -= 2) {
+      if (!improves(width)) break;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  bool improves(int width) {
+    const GridPlan plan = plan_for_width(demand_, width);
+    if (plan.width == 0) return false;
+    const double at_points =
+        seconds_at_points(plan, samples_.features, static_cast<double>(samples_.locations),
+                          static_cast<double>(queries_.locations));
+    too_slow_ = at_points > limits_.seconds;
+    if (too_slow_) return false;
+    GridJob job{{}, 2.0 * least_, 0.0};
+    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_),
+                 limits_.seconds - at_points, job.layout)) {
+      return false;
+    }
+    job.seconds = seconds_of(job.layout, samples_.features);
+    if (job.seconds > limits_.seconds || job.layout.bytes() > limits_.bytes) return false;
+    limits_.seconds = job.seconds;
+    best_ = std::move(job);
+    return true;
+  }
+
+  const Tree& queries_;
+  const Tree& samples_;
+  GridDemand demand_;
+  double least_;
+  Limits limits_;
+  bool too_slow_ = false;  // even without any grid
+  std::optional<GridJob> best_;
+};
+
+std::optional<GridJob> cheapest(const Tree& queries, const Tree& samples,
+                                const DensityOptions& options, Limits limits) {
+  if (!may_serve(samples, options)) return {};
+  const double least = least_sum(queries, samples);
+  const GridDemand demand{samples.features, options.rtol, samples.total_weight / least,
+                          bandwidth_in(samples, options)};
+  if (demand.weight_ratio > most_weight_ratio || !periods_serve(samples, demand)) return {};
+  return GridSearch(queries, samples, demand, least, limits).run();
+}
+
+// Samples in the leaves within reach of a query leaf.
+double count_within(const Tree& queries, Index leaf, const Tree& samples, double reach_sq) {
+  const double* box = queries.low(queries.leaves() + leaf);
+  double count = 0.0;
+  std::vector<Index> stack{1};
+  while (!stack.empty()) {
+    const Index node = stack.back();
+    stack.pop_back();
+    const Bounds squares =
+        between_boxes(box, samples.low(node), samples.features, samples.periods());
+    if (squares.least > reach_sq) continue;
+    if (squares.most <= reach_sq || samples.is_leaf(node)) {
+      count += static_cast<double>(samples.slots()) / static_cast<double>(samples.leaves()) *
+               static_cast<double>(samples.leaves() >> (std::bit_width(std::size_t(node)) - 1));
+    } else {
+      stack.push_back(2 * node + 1);
+      stack.push_back(2 * node);
+    }
+  }
+  return count;
+}
+
+double seconds_per_pair(const Tree& queries, const Tree& samples) {
+  return &queries == &samples ? cost::pair_of_samples : cost::pair;
+}
+
+// From a few query leaves, evenly spaced in the tree.
+double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+  constexpr Index most_leaves = 32;
+  const double mean = samples.total_weight / static_cast<double>(samples.locations);
+  const double reach = reach_sq(samples, options, mean);
+  const Index leaves = std::min(most_leaves, queries.leaves());
+  double pairs = 0.0;
+  for (Index i = 0; i < leaves; ++i) {
+    const Index leaf = (2 * i + 1) * queries.leaves() / (2 * leaves);
+    pairs += count_within(queries, leaf, samples, reach);
+  }
+  return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) *
+         seconds_per_pair(queries, samples);
+}
+
+}  // namespace
+
+std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
+                                    const DensityOptions& options) {
+  return cheapest(queries, samples, options, {std::numeric_limits<double>::infinity(), 0x1p31});
+}
+
+std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
+                                           const DensityOptions& options) {
+  if (!may_serve(samples, options)) return {};
+  const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
+  const double bytes = std::max(bytes_per_point * points + few_bytes, small_bytes);
+  const double all_pairs =
+      static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());
+  if (all_pairs * seconds_per_pair(queries, samples) < 2.0 * cost::plan) return {};
+  const double seconds = direct_seconds(queries, samples, options);
+  return cheapest(queries, samples, options, {seconds, bytes});
+}
+
+}  // namespace quickshift

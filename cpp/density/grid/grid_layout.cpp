@@ -1,0 +1,229 @@
+#include "density/grid/grid_layout.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "density/grid/grid_costs.hpp"
+
+namespace quickshift {
+
+namespace {
+
+using Shift = std::array<double, axes>;  // by feature
+
+constexpr double most_index = 0x1p40;   // times a step of 12 bits is exact
+constexpr Index most_locations = 2048;  // a piece: enough pieces for threads to share evenly
+
+// In grid points: with the windows around it a piece's box should stay in the nearest cache.
+double most_extent(int features) { return features == 1 ? 1024.0 : features == 2 ? 40.0 : 16.0; }
+
+double cost_of(const Piece& piece) {
+  return cost::piece + static_cast<double>(piece.box.volume()) * cost::patch_point;
+}
+double cost_of_tile(const GridLayout& layout) {
+  return volume_of(layout.sides) * (cost::passed_point + layout.plan.reach * cost::tap);
+}
+
+// Cuts the locations of a tree into pieces.
+class Cutter {
+ public:
+  // images: the distance from an edge up to which points are repeated beyond the other, or 0.
+  Cutter(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
+      : tree_(tree), plan_(plan), images_(images), left_(most_seconds) {}
+
+  // False where the pieces would cost more than that.
+  bool run() {
+    std::vector<Index> stack{1};
+    while (!stack.empty() && left_ >= 0.0) {
+      const Index node = stack.back();
+      stack.pop_back();
+      const int level = std::bit_width(static_cast<std::size_t>(node)) - 1;
+      const Index leaves = Index{1} << (tree_.levels - level);
+      const Index leaf = node * leaves - tree_.leaves();
+      if (is_small(node, leaves)) {
+        add_images({leaf * tree_.stride, (leaf + leaves) * tree_.stride, tree_.low(node),
+                    tree_.high(node)});
+      } else if (tree_.is_leaf(node)) {
+        add_singly(leaf);
+      } else {
+        stack.push_back(2 * node + 1);
+        stack.push_back(2 * node);
+      }
+    }
+    return left_ >= 0.0;
+  }
+
+  std::vector<Piece> pieces;
+  bool left_some_out = false;  // because their coordinates are too large
+
+ private:
+  struct Range {
+    Index first;
+    Index last;
+    const double* low;
+    const double* high;
+  };
+
+  bool is_small(Index node, Index leaves) const {
+    if (leaves > 1 && leaves * tree_.stride > most_locations) return false;
+    for (int k = 0; k < tree_.features; ++k) {
+      const double extent = tree_.high(node)[k] - tree_.low(node)[k];
+      if (!(extent <= most_extent(tree_.features) * plan_.step)) return false;
+    }
+    return true;
+  }
+
+  void add_singly(Index leaf) {
+    std::array<double, axes> point;
+    for (int i = 0; i < tree_.count(leaf); ++i) {
+      copy_point(tree_, leaf, i, point.data());
+      const Index slot = leaf * tree_.stride + i;
+      add_images({slot, slot + 1, point.data(), point.data()});
+    }
+  }
+
+  void add_images(const Range& range) {
+    std::vector<Shift> shifts(1, Shift{});
+    for (int k = 0; images_ > 0.0 && k < tree_.features; ++k) {
+      const double period = tree_.period[k];
+      const std::size_t before = shifts.size();
+      for (std::size_t s = 0; s < before; ++s) {
+        Shift moved = shifts[s];
+        moved[k] = period;
+        if (std::isfinite(period) && range.low[k] <= images_) shifts.push_back(moved);
+        moved[k] = -period;
+        if (std::isfinite(period) && range.high[k] >= period - images_) shifts.push_back(moved);
+      }
+    }
+    for (const Shift& shift : shifts) add(range, shift);
+  }
+
+  void add(const Range& range, const Shift& shift) {
+    Piece piece{range.first, range.last, {{0, 0, 0}, {1, 1, 1}}, {}};
+    for (int k = 0; k < tree_.features; ++k) {
+      const int axis = axes - tree_.features + k;
+      const int half = (axis == axes - 1 ? plan_.wide() : plan_.width) / 2;
+      const double begin = std::floor((range.low[k] + shift[k]) / plan_.step);
+      const double end = std::ceil((range.high[k] + shift[k]) / plan_.step) + 1.0;
+      if (!(std::fabs(begin) < most_index && std::fabs(end) < most_index)) {
+        left_some_out = true;
+        return;
+      }
+      piece.box.low[axis] = static_cast<Index>(begin) - half;
+      piece.box.extent[axis] = static_cast<int>(end - begin) + 2 * half;
+      piece.origin[k] = static_cast<double>(piece.box.low[axis]) * plan_.step - shift[k];
+    }
+    left_ -= cost_of(piece);
+    pieces.push_back(piece);
+  }
+
+  const Tree& tree_;
+  const GridPlan& plan_;
+  double images_;
+  double left_;
+};
+
+int reach_in_tiles(const GridLayout& layout, int axis) {
+  return (layout.plan.reach + layout.sides[axis] - 1) / layout.sides[axis];
+}
+
+void enter_targets(GridLayout& layout) {
+  const auto& queried = layout.queried();
+  for (std::size_t i = 0; i < queried.size(); ++i) {
+    const Piece& piece = queried[i];
+    const Index last = layout.last_layer(piece);
+    layout.span = std::max(layout.span, last - layout.first_layer(piece));
+    layout.layers[last].targets.push_back(static_cast<Index>(i));
+    for_cells_of(piece.box, layout.sides,
+                 [&](const Cell& cell) { layout.layers[cell[0]].needed.insert(cell); });
+  }
+}
+
+// False where the passes over the samples' own tiles would cost more than most_seconds.
+bool enter_sources(GridLayout& layout, double most_seconds) {
+  const double a_tile = cost_of_tile(layout);
+  for (std::size_t i = 0; i < layout.sources.size(); ++i) {
+    const Piece& piece = layout.sources[i];
+    layout.layers[layout.first_layer(piece)].sources.push_back(static_cast<Index>(i));
+    for_cells_of(piece.box, layout.sides, [&](const Cell& cell) {
+      if (layout.layers[cell[0]].spread.insert(cell)) most_seconds -= a_tile;
+    });
+    if (most_seconds < 0.0) return false;
+  }
+  return true;
+}
+
+// What each pass has to write: what the samples reach and a target still needs.
+void enter_passes(GridLayout& layout, int features) {
+  const int middle = features >= 2 ? reach_in_tiles(layout, 1) : 0;
+  layout.reach = features == 3 ? reach_in_tiles(layout, 0) : 0;
+  for (auto& [place, layer] : layout.layers) {
+    CellSet wanted;
+    const auto first = layout.layers.lower_bound(place - layout.reach);
+    const auto last = layout.layers.upper_bound(place + layout.reach);
+    for (auto near = first; near != last; ++near) insert_all(near->second.needed, place, wanted);
+    layer.partway =
+        common(dilated(layer.spread, 2, reach_in_tiles(layout, 2)), dilated(wanted, 1, middle));
+    layer.planar = common(dilated(layer.partway, 1, middle), wanted);
+  }
+}
+
+}  // namespace
+
+bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
+             double most_seconds, GridLayout& layout) {
+  Cutter sources(samples, plan, images, most_seconds);
+  if (!sources.run() || sources.left_some_out) return false;
+  layout.plan = plan;
+  layout.sides = tile_sides(samples.features);
+  layout.sources = std::move(sources.pieces);
+  layout.same_pieces = &queries == &samples && images == 0.0;
+  if (!layout.same_pieces) {
+    Cutter targets(queries, plan, 0.0, most_seconds);
+    if (!targets.run()) return false;
+    layout.targets = std::move(targets.pieces);
+  }
+  // Where the targets are the sources, every pass writes all of their tiles.
+  const double for_tiles = layout.same_pieces ? most_seconds / samples.features
+                                              : std::numeric_limits<double>::infinity();
+  if (!enter_sources(layout, for_tiles)) return false;
+  enter_targets(layout);
+  enter_passes(layout, samples.features);
+  return true;
+}
+
+double GridLayout::seconds_of_grid() const {
+  Index tiles = 0;
+  for (const auto& [place, layer] : layers) {
+    tiles += layer.partway.size();
+    if (sides[1] > 1) tiles += layer.planar.size();
+    if (sides[0] > 1) tiles += layer.needed.size();
+  }
+  double seconds = static_cast<double>(tiles) * cost_of_tile(*this);
+  for (const Piece& piece : sources) seconds += cost_of(piece);
+  for (const Piece& piece : queried()) seconds += cost_of(piece);
+  return seconds;
+}
+
+// At layer z samples are spread up to z + span, planar layers are held from z - 2 reach on and
+// finished ones from z - reach - span on; the spread layer z is gone when its planar one comes.
+double GridLayout::bytes() const {
+  Index most = 0;
+  for (const auto& [place, layer] : layers) {
+    Index cells = layer.partway.size() + std::max(layer.spread.size(), layer.planar.size());
+    for (auto near = layers.lower_bound(place - 2 * reach - span);
+         near != layers.end() && near->first <= place + span; ++near) {
+      const Index distance = near->first - place;
+      if (distance > 0) cells += near->second.spread.size();
+      if (distance < 0 && distance >= -2 * reach) cells += near->second.planar.size();
+      if (sides[0] > 1 && distance <= -reach && distance >= -reach - span) {
+        cells += near->second.needed.size();
+      }
+    }
+    most = std::max(most, cells);
+  }
+  return 8.0 * static_cast<double>(most) * volume_of(sides);
+}
+
+}  // namespace quickshift

@@ -1,0 +1,143 @@
+// A sparse grid: tiles of grid points, held where something is.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "support/array.hpp"
+#include "support/points.hpp"
+#include "vector/grid_loops.hpp"
+
+namespace quickshift {
+
+using Cell = std::array<Index, axes>;     // a tile's place, counted in tiles
+using TileSides = std::array<int, axes>;  // of a tile, in grid points
+
+inline TileSides tile_sides(int features) {
+  if (features == 1) return {1, 16, 16};
+  if (features == 2) return {1, 16, 16};
+  return {8, 16, 16};
+}
+inline int volume_of(const TileSides& sides) { return sides[0] * sides[1] * sides[2]; }
+
+// Distinct cells, numbered as they come.
+class CellSet {
+ public:
+  Index size() const { return static_cast<Index>(cells_.size()); }
+  const Cell& operator[](Index i) const { return cells_[i]; }
+  Index find(const Cell& cell) const;  // -1 where it is not
+  bool insert(const Cell& cell);       // whether it is new
+
+ private:
+  std::size_t place_of(const Cell& cell) const;
+  void grow();
+
+  std::vector<Cell> cells_;
+  std::vector<int> places_;  // open addressing: a number or -1
+};
+
+// Every cell of a set, and those up to `reach` cells from it along the axis.
+CellSet dilated(const CellSet& cells, int axis, int reach);
+CellSet common(const CellSet& cells, const CellSet& others);
+void insert_all(const CellSet& cells, Index layer, CellSet& into);  // as cells of that layer
+
+// A box of grid points.
+struct GridBox {
+  std::array<Index, axes> low;
+  std::array<int, axes> extent;
+
+  Index volume() const { return Index{extent[0]} * extent[1] * extent[2]; }
+};
+
+inline Index cell_at(Index point, int side) {
+  return point >= 0 ? point / side : -((-point + side - 1) / side);
+}
+
+template <class Visit>
+void for_cells_of(const GridBox& box, const TileSides& sides, const Visit& visit) {
+  Cell low;
+  Cell high;
+  for (int a = 0; a < axes; ++a) {
+    low[a] = cell_at(box.low[a], sides[a]);
+    high[a] = cell_at(box.low[a] + box.extent[a] - 1, sides[a]);
+  }
+  for (Index z = low[0]; z <= high[0]; ++z) {
+    for (Index y = low[1]; y <= high[1]; ++y) {
+      for (Index x = low[2]; x <= high[2]; ++x) visit(Cell{z, y, x});
+    }
+  }
+}
+
+// The tiles of one layer: cells that share their place along the first axis.
+class Tiles {
+ public:
+  Tiles(int volume, CellSet cells)
+      : volume_(volume),
+        cells_(std::move(cells)),
+        values_(unset_array<double>(cells_.size() * volume)),
+        first_(values_.data()) {}
+  Tiles(const Tiles&) = delete;
+
+  const CellSet& cells() const { return cells_; }
+  double size() const { return static_cast<double>(cells_.size()) * volume_; }
+  double* tile(Index i) const { return first_ + i * volume_; }
+  double* find(const Cell& cell) const {
+    const Index i = cells_.find(cell);
+    return i < 0 ? nullptr : tile(i);
+  }
+
+ private:
+  int volume_;
+  CellSet cells_;
+  Array<double> values_;  // not set before a tile is first written
+  double* first_;
+};
+
+// Layers by their place; few are held at a time.
+class Layers {
+ public:
+  explicit Layers(const TileSides& sides) : sides_(sides) {}
+
+  Tiles& add(Index layer, const CellSet& cells) {
+    return layers_.try_emplace(layer, volume_of(sides_), cells).first->second;
+  }
+  bool has(Index layer) const { return layers_.count(layer) > 0; }
+  void drop_before(Index layer) { layers_.erase(layers_.begin(), layers_.lower_bound(layer)); }
+
+  double* find(const Cell& cell) const {
+    const auto layer = layers_.find(cell[0]);
+    return layer == layers_.end() ? nullptr : layer->second.find(cell);
+  }
+  // Zero where there is no tile.
+  void copy_to_box(const GridBox& box, double* values) const;
+
+ private:
+  TileSides sides_;
+  std::map<Index, Tiles> layers_;
+};
+
+// Calls visit(offset in the box, offset in the tile, length) for every row that both share.
+template <class Visit>
+void for_shared_rows(const GridBox& box, const Cell& cell, const TileSides& sides,
+                     const Visit& visit) {
+  std::array<Index, axes> begin;
+  std::array<Index, axes> end;
+  for (int a = 0; a < axes; ++a) {
+    begin[a] = std::max(box.low[a], cell[a] * sides[a]);
+    end[a] = std::min(box.low[a] + box.extent[a], (cell[a] + 1) * sides[a]);
+  }
+  for (Index z = begin[0]; z < end[0]; ++z) {
+    for (Index y = begin[1]; y < end[1]; ++y) {
+      const Index in_box = ((z - box.low[0]) * box.extent[1] + (y - box.low[1])) * box.extent[2] +
+                           (begin[2] - box.low[2]);
+      const Index in_tile =
+          ((z - cell[0] * sides[0]) * sides[1] + (y - cell[1] * sides[1])) * sides[2] +
+          (begin[2] - cell[2] * sides[2]);
+      visit(in_box, in_tile, end[2] - begin[2]);
+    }
+  }
+}
+
+}  // namespace quickshift

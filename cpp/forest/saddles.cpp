@@ -1,0 +1,235 @@
+#include "forest/saddles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+#include "support/disjoint_set.hpp"
+#include "tree/box.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Kruskal's algorithm from above, on pairs of nodes: a pair is as high as its best possible saddle,
+// the lower of its two highest points. The highest pair is split, or if it is two leaves, replaced
+// by its highest saddle; a saddle that comes up joins its pieces. What lies within one component is
+// dropped, so the many pairs below the level where all is joined are never looked at.
+class Linker {
+ public:
+  Linker(const Tree& tree, const PieceOfRow& rows, double tau, const Execution& execution)
+      : tree_(tree),
+        reach_sq_(square_within(tree, std::nextafter(tau, 0.0))),
+        components_(rows.pieces),
+        apart_(rows.pieces - 1),
+        density_(filled_array(tree.slots(), -infinity, execution)),
+        piece_(filled_array(tree.slots(), Index{-1}, execution)),
+        highest_(unset_array<double>(tree.nodes())),
+        witness_(unset_array<Witness>(tree.nodes())),
+        squares_(static_cast<std::size_t>(tree.stride)),
+        point_(static_cast<std::size_t>(tree.features)) {
+    enter_rows(rows);
+    for_nodes_upwards(tree, execution, [&](Index node) {
+      highest_[node] = highest_of(node);
+      witness_[node] = tree.is_leaf(node) ? first_witness(tree.leaf_of(node)) : witness_above(node);
+    });
+  }
+
+  void add(const Saddle& edge) { pending_.push({edge.level, -1, -1, edge.piece, edge.other}); }
+
+  std::vector<Saddle> run(const Execution& execution) {
+    consider(1, 1);
+    while (!pending_.empty() && apart_ > 0 && !execution.stops()) {
+      const Pair pair = pending_.top();
+      pending_.pop();
+      if (pair.piece >= 0) {
+        join(pair);
+        if (pair.node >= 0) offer_leaves(pair.node, pair.other);
+      } else if (!settled(pair.node, pair.other)) {
+        open(pair.node, pair.other);
+      }
+    }
+    return std::move(saddles_);
+  }
+
+ private:
+  // Two nodes, or with pieces a saddle between points of theirs.
+  struct Pair {
+    double level;
+    Index node;
+    Index other;
+    Index piece = -1;
+    Index other_piece = -1;
+
+    // Equal ones are told apart, so that the saddles do not depend on the order of rows.
+    bool operator<(const Pair& first) const {
+      if (level != first.level) return level < first.level;
+      return std::tie(piece, other_piece, node, other) <
+             std::tie(first.piece, first.other_piece, first.node, first.other);
+    }
+  };
+
+  // Two pieces of a node that were in different components, or one twice where there are none.
+  struct Witness {
+    Index piece;
+    Index other;
+  };
+
+  // The highest row of a location stands for it; the others are at distance zero from it.
+  void enter_rows(const PieceOfRow& rows) {
+    for (Index row = 0; row < tree_.rows; ++row) {
+      const Index slot = tree_.slot_of_row[row];
+      if (slot < 0 || !(rows.density[row] > density_[slot] || piece_[slot] < 0)) continue;
+      density_[slot] = rows.density[row];
+      piece_[slot] = rows.piece[row];
+    }
+    for (Index row = 0; row < tree_.rows && tree_.locations < tree_.rows; ++row) {
+      const Index slot = tree_.slot_of_row[row];
+      if (slot < 0 || rows.piece[row] == piece_[slot]) continue;
+      add({rows.piece[row], piece_[slot], rows.density[row]});
+    }
+  }
+
+  double highest_of(Index node) const {
+    if (!tree_.is_leaf(node)) return std::max(highest_[2 * node], highest_[2 * node + 1]);
+    const double* first = density_.data() + tree_.leaf_of(node) * tree_.stride;
+    return *std::max_element(first, first + tree_.count(tree_.leaf_of(node)));
+  }
+
+  Witness first_witness(Index leaf) const {
+    const Index* pieces = piece_.data() + leaf * tree_.stride;
+    for (int i = 1; i < tree_.count(leaf); ++i) {
+      if (pieces[i] != pieces[0]) return {pieces[0], pieces[i]};
+    }
+    return {pieces[0], pieces[0]};
+  }
+
+  Witness witness_above(Index node) const {
+    const Witness left = witness_[2 * node];
+    const Witness right = witness_[2 * node + 1];
+    if (left.piece != left.other) return left;
+    return right.piece != right.other ? right : Witness{left.piece, right.piece};
+  }
+
+  // Whether all of a node is in one component by now. A witness that no longer is one is replaced
+  // from below; once there is none, the node stays whole.
+  bool is_whole(Index node) {
+    Witness& witness = witness_[node];
+    if (witness.piece == witness.other) return true;
+    if (components_.find(witness.piece) != components_.find(witness.other)) return false;
+    witness = tree_.is_leaf(node) ? next_witness(tree_.leaf_of(node)) : next_witness_above(node);
+    return witness.piece == witness.other;
+  }
+
+  Witness next_witness(Index leaf) {
+    const Index* pieces = piece_.data() + leaf * tree_.stride;
+    const Index component = components_.find(pieces[0]);
+    for (int i = 1; i < tree_.count(leaf); ++i) {
+      if (components_.find(pieces[i]) != component) return {pieces[0], pieces[i]};
+    }
+    return {pieces[0], pieces[0]};
+  }
+
+  Witness next_witness_above(Index node) {
+    if (!is_whole(2 * node)) return witness_[2 * node];
+    if (!is_whole(2 * node + 1)) return witness_[2 * node + 1];
+    const Index left = witness_[2 * node].piece;
+    const Index right = witness_[2 * node + 1].piece;
+    return {left, components_.find(left) == components_.find(right) ? left : right};
+  }
+
+  // Whether two nodes are in one component by now.
+  bool settled(Index node, Index other) {
+    return is_whole(node) && is_whole(other) &&
+           components_.find(witness_[node].piece) == components_.find(witness_[other].piece);
+  }
+
+  void consider(Index node, Index other) {
+    const Bounds squares =
+        between_boxes(tree_.low(node), tree_.low(other), tree_.features, tree_.periods());
+    if (squares.least > reach_sq_ || settled(node, other)) return;
+    pending_.push({std::min(highest_[node], highest_[other]), node, other});
+  }
+
+  void open(Index node, Index other) {
+    if (tree_.is_leaf(node)) return offer_leaves(node, other);
+    for (Index a = 2 * node; a <= 2 * node + 1; ++a) {
+      for (Index b = 2 * other; b <= 2 * other + 1; ++b) {
+        if (a <= b || node != other) consider(a, b);
+      }
+    }
+  }
+
+  // The highest saddle between points of two leaves that are in different components.
+  void offer_leaves(Index node, Index other) {
+    const Index leaf = tree_.leaf_of(node);
+    const Index first = leaf * tree_.stride;
+    const Index other_first = tree_.leaf_of(other) * tree_.stride;
+    const int other_count = tree_.count(tree_.leaf_of(other));
+    Index components[max_stride];
+    for (int j = 0; j < other_count; ++j) components[j] = components_.find(piece_[other_first + j]);
+    Pair best{-infinity, node, other};
+    for (int i = 0; i < tree_.count(leaf); ++i) {
+      const double density = density_[first + i];
+      const Index component = components_.find(piece_[first + i]);
+      const auto counts = [&](int j) {
+        return components[j] != component &&
+               std::min(density, density_[other_first + j]) > best.level;
+      };
+      int j = 0;
+      while (j < other_count && !counts(j)) ++j;
+      if (j == other_count) continue;
+      copy_point(tree_, leaf, i, point_.data());
+      kernels_.squares(point_.data(), tree_.leaf_block(tree_.leaf_of(other)), squares_.data());
+      for (; j < other_count; ++j) {
+        if (!(squares_[j] <= reach_sq_) || !counts(j)) continue;
+        best.level = std::min(density, density_[other_first + j]);
+        best.piece = piece_[first + i];
+        best.other_piece = piece_[other_first + j];
+      }
+    }
+    if (best.piece >= 0) pending_.push(best);
+  }
+
+  void join(const Pair& saddle) {
+    const Index a = components_.find(saddle.piece);
+    const Index b = components_.find(saddle.other_piece);
+    if (a == b) return;
+    components_.join(a, b);
+    saddles_.push_back({saddle.piece, saddle.other_piece, saddle.level});
+    --apart_;
+  }
+
+  const Tree& tree_;
+  double reach_sq_;  // of squares nearer than tau
+  DisjointSet components_;
+  Index apart_;  // components less one
+  Array<double> density_;
+  Array<Index> piece_;
+  Array<double> highest_;
+  Array<Witness> witness_;
+  const PairKernels& kernels_ = pair_kernels();
+  std::vector<double> squares_;
+  std::vector<double> point_;
+  std::priority_queue<Pair> pending_;
+  std::vector<Saddle> saddles_;
+};
+
+}  // namespace
+
+std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
+                                 std::span<const Saddle> edges, double tau,
+                                 const Execution& execution) {
+  Linker linker(tree, rows, tau, execution);
+  for (const Saddle& edge : edges) linker.add(edge);
+  std::vector<Saddle> saddles;
+  const double work = std::max(2.0 * serial_work, 100.0 * static_cast<double>(tree.locations));
+  run_tasks(execution, 1, work, [&] { return [&](Index) { saddles = linker.run(execution); }; });
+  return saddles;
+}
+
+}  // namespace quickshift

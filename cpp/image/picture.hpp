@@ -1,0 +1,61 @@
+// A picture: a grid of any number of axes, with colors at its pixels.
+//
+// A pixel is the point (coordinates, colors). Pixels are numbered in raster order, the last axis
+// fastest, so of two pixels the one with the larger number has the larger coordinates.
+#pragma once
+
+#include <vector>
+
+#include "support/points.hpp"
+
+namespace quickshift {
+
+struct Picture {
+  Points colors;  // a row a pixel
+  std::vector<Index> shape;
+  std::vector<double> spacing;  // from a pixel to the next, by axis
+  std::vector<Index> origin;    // where the first pixel lies in a larger picture
+  const bool* mask = nullptr;   // whether a pixel is inside; null where all are
+
+  int axes() const { return static_cast<int>(shape.size()); }
+  Index pixels() const { return colors.rows; }
+  bool inside(Index pixel) const { return !mask || mask[pixel]; }
+  double coordinate(int axis, Index at) const {
+    return static_cast<double>(origin[axis] + at) * spacing[axis];
+  }
+};
+
+// Counts through the positions of a box, the last axis fastest; false after the last one.
+inline bool next_position(std::vector<Index>& at, const std::vector<Index>& begin,
+                          const std::vector<Index>& end) {
+  for (std::size_t axis = at.size(); axis-- > 0;) {
+    if (++at[axis] < end[axis]) return true;
+    at[axis] = begin[axis];
+  }
+  return false;
+}
+
+// The number of a position in a grid of the given extents, and back.
+inline Index number_of(const std::vector<Index>& at, const std::vector<Index>& shape) {
+  Index number = 0;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) number = number * shape[axis] + at[axis];
+  return number;
+}
+
+inline std::vector<Index> position_in(const std::vector<Index>& shape, Index number) {
+  std::vector<Index> at(shape.size());
+  for (std::size_t axis = at.size(); axis-- > 0; number /= shape[axis]) {
+    at[axis] = number % shape[axis];
+  }
+  return at;
+}
+
+// How far a window reaches that is no wider than the picture.
+inline std::vector<Index> clipped(const Picture& picture, std::vector<Index> reach) {
+  for (std::size_t axis = 0; axis < reach.size(); ++axis) {
+    if (reach[axis] > picture.shape[axis] - 1) reach[axis] = picture.shape[axis] - 1;
+  }
+  return reach;
+}
+
+}  // namespace quickshift

@@ -1,0 +1,174 @@
+#include "image/pixel_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "image/pixel_tile.hpp"
+#include "vector/pixel_loops.hpp"
+
+namespace quickshift {
+
+namespace {
+
+// A power of two, so that differences of colors stay what they are: bandwidths become 1 to 2.
+double scale_of(const PixelKernel& kernel) {
+  return std::ldexp(1.0, -std::ilogb(kernel.bandwidth));
+}
+
+// The logarithm to the base 2 of a kernel is this times the square of the scaled distance.
+double factor_of(const PixelKernel& kernel) {
+  const double width = kernel.bandwidth * scale_of(kernel);
+  return -0.5 * 1.4426950408889634 / (width * width);
+}
+
+struct LineOffset {
+  std::vector<Index> step;      // by axis but the last
+  std::vector<double> squares;  // of the scaled distance, by columns apart
+};
+
+// The lines that come after a line in raster order and are in its pixels' boxes.
+std::vector<LineOffset> lines_after(const Picture& picture, const PixelKernel& kernel) {
+  const int last = picture.axes() - 1;
+  const double scale = scale_of(kernel);
+  std::vector<Index> begin, end;
+  for (int axis = 0; axis < last; ++axis) {
+    begin.push_back(-kernel.reach[axis]);
+    end.push_back(kernel.reach[axis] + 1);
+  }
+  std::vector<LineOffset> offsets;
+  std::vector<Index> step = begin;
+  do {
+    if (step < std::vector<Index>(step.size(), 0)) continue;
+    LineOffset offset{step, {}};
+    double square = 0.0;
+    for (int axis = 0; axis < last; ++axis) {
+      const double gap = static_cast<double>(step[axis]) * picture.spacing[axis] * scale;
+      square += gap * gap;
+    }
+    for (Index apart = 0; apart <= kernel.reach[last]; ++apart) {
+      const double gap = static_cast<double>(apart) * picture.spacing[last] * scale;
+      offset.squares.push_back(square + gap * gap);
+    }
+    offsets.push_back(std::move(offset));
+  } while (next_position(step, begin, end));
+  return offsets;
+}
+
+class TileSums {
+ public:
+  TileSums(const Picture& picture, const PixelKernel& kernel,
+           const std::vector<LineOffset>& offsets)
+      : picture_(picture), kernel_(kernel), offsets_(offsets), tile_(picture, kernel.reach) {}
+
+  void operator()(Index box, double* to, const Execution& execution) {
+    tile_.load(box, scale_of(kernel_));
+    sums_.assign(static_cast<std::size_t>(tile_.plane_size()), 1.0);  // a pixel's own term
+    for (Index line = 0; line < tile_.all_lines() && !execution.stops(); ++line) add_from(line);
+    for (const PixelTile::Line& line : tile_.lines()) {
+      const double* from = sums_.data() + tile_.start(line.number);
+      for (Index i = 0; i < tile_.columns(); ++i) {
+        const Index pixel = line.first_pixel + i;
+        to[pixel] = picture_.inside(pixel) ? from[i] : std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+  }
+
+ private:
+  // Lets a line meet itself and those after it. So a sum gets its terms from line after line.
+  void add_from(Index line) {
+    const std::vector<Index> at = tile_.position_of(line);
+    const bool inner = tile_.is_inner(at);
+    if (!tile_.in_picture(at)) return;
+    LinesOfPixels lines = lines_from(line);
+    int slot = 0;
+    for (const LineOffset& offset : offsets_) {
+      const Index other = line_at(at, offset.step, inner);
+      if (other == line) {
+        lines.squares[0] = offset.squares.data();
+        pixel_loops().add_lines(lines);
+        continue;
+      }
+      // Who is summed at once follows from the offsets, whichever lines there are: so do the bits.
+      if (slot == lines_at_once) {
+        if (lines.others > 0) pixel_loops().add_lines(lines);
+        lines.others = slot = 0;
+      }
+      ++slot;
+      if (other < 0) continue;
+      lines.other_colors[lines.others] = tile_.colors() + tile_.start(other);
+      lines.other_sums[lines.others] = sums_.data() + tile_.start(other);
+      lines.squares[lines.others++] = offset.squares.data();
+    }
+    if (lines.others > 0) pixel_loops().add_lines(lines);
+  }
+
+  LinesOfPixels lines_from(Index line) {
+    LinesOfPixels lines{};
+    lines.colors = tile_.colors() + tile_.start(line);
+    lines.plane = tile_.plane_size();
+    lines.channels = picture_.colors.features;
+    lines.columns = tile_.columns();
+    lines.reach = kernel_.reach.back();
+    lines.factor = factor_of(kernel_);
+    lines.sums = sums_.data() + tile_.start(line);
+    return lines;
+  }
+
+  // The line some steps from another, or -1 if there is none or neither of them is inside the halo.
+  Index line_at(const std::vector<Index>& from, const std::vector<Index>& step, bool inner) const {
+    std::vector<Index> at = from;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      at[axis] += step[axis];
+      if (at[axis] < 0 || at[axis] >= tile_.line_extents()[axis]) return -1;
+    }
+    if (!tile_.in_picture(at)) return -1;
+    return inner || tile_.is_inner(at) ? number_of(at, tile_.line_extents()) : -1;
+  }
+
+  const Picture& picture_;
+  const PixelKernel& kernel_;
+  const std::vector<LineOffset>& offsets_;
+  PixelTile tile_;
+  std::vector<double> sums_;
+};
+
+double pairs_in(const Picture& picture, const std::vector<Index>& reach) {
+  double pairs = static_cast<double>(picture.pixels());
+  for (const Index r : reach) pairs *= static_cast<double>(2 * r + 1);
+  return pairs;
+}
+
+}  // namespace
+
+void pixel_sums(const Picture& picture, PixelKernel kernel, const Execution& execution,
+                double* sums) {
+  kernel.reach = clipped(picture, std::move(kernel.reach));
+  const std::vector<LineOffset> offsets = lines_after(picture, kernel);
+  run_tasks(execution, PixelTile::count(picture), 2.0 * pairs_in(picture, kernel.reach), [&] {
+    return [&, tile = TileSums(picture, kernel, offsets)](Index box) mutable {
+      tile(box, sums, execution);
+    };
+  });
+}
+
+void raster_sums(const Picture& picture, const double* start, float factor, Index reach,
+                 const Execution& execution, double* sums) {
+  const std::vector<Index> halo = clipped(picture, {reach, reach});
+  run_tasks(execution, PixelTile::count(picture), 4.0 * pairs_in(picture, halo), [&] {
+    return [&, tile = PixelTile(picture, halo), plane = std::vector<double>()](Index box) mutable {
+      tile.load(box);
+      tile.load_plane(start, 0.0, plane);
+      for (const PixelTile::Line& line : tile.lines()) {
+        if (execution.stops()) return;
+        const Index at = tile.start(line.number);
+        pixel_loops().add_raster_single({tile.colors() + at, tile.plane_size(),
+                                         picture.colors.features, tile.columns(), tile.length(),
+                                         halo[0], halo[1], factor, plane.data() + at});
+        std::copy_n(plane.data() + at, tile.columns(), sums + line.first_pixel);
+      }
+    };
+  });
+}
+
+}  // namespace quickshift

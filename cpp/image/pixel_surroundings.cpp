@@ -1,0 +1,108 @@
+#include "image/pixel_surroundings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double number_at_first = 2000.0;  // of pixels around
+constexpr double margin = 1.0 - 1e-6;       // for rounding, in single precision too
+
+// The radius of the ball with about so many pixels in it.
+double radius_of_many(const Picture& picture) {
+  const double half_axes = 0.5 * picture.axes();
+  double log_volume = std::log(number_at_first) + std::lgamma(half_axes + 1.0);
+  for (const double gap : picture.spacing) log_volume += std::log(gap);
+  return std::exp(log_volume / picture.axes()) / std::sqrt(3.14159265358979324);
+}
+
+std::vector<Index> reach_within(const Picture& picture, double radius) {
+  std::vector<Index> reach;
+  for (int axis = 0; axis < picture.axes(); ++axis) {
+    const double most = static_cast<double>(picture.shape[axis] - 1);
+    reach.push_back(
+        static_cast<Index>(std::min(most, radius * (1.0 + 1e-9) / picture.spacing[axis])));
+  }
+  return reach;
+}
+
+}  // namespace
+
+SortedSurroundings SortedSurroundings::within(const Picture& picture, double radius) {
+  const double usual = std::min(radius, radius_of_many(picture));
+  SortedSurroundings around(picture, reach_within(picture, usual), usual);
+  if (usual < radius) around.complete_sq_ = usual * usual;
+  return around;
+}
+
+SortedSurroundings SortedSurroundings::boxed(const Picture& picture, std::vector<Index> reach) {
+  return {picture, clipped(picture, std::move(reach)), infinity};
+}
+
+SortedSurroundings::SortedSurroundings(const Picture& picture, std::vector<Index> reach,
+                                       double radius)
+    : reach_(std::move(reach)), complete_sq_(infinity) {
+  std::vector<Index> begin, end;
+  for (const Index r : reach_) {
+    begin.push_back(-r);
+    end.push_back(r + 1);
+  }
+  std::vector<std::pair<double, std::vector<Index>>> found;
+  std::vector<Index> step = begin;
+  do {
+    double square = 0.0;
+    for (int axis = 0; axis < picture.axes(); ++axis) {
+      const double gap = static_cast<double>(step[axis]) * picture.spacing[axis];
+      square += gap * gap;
+    }
+    if (square > 0.0 && square * margin <= radius * radius)
+      found.push_back({square * margin, step});
+  } while (next_position(step, begin, end));
+  std::sort(found.begin(), found.end());
+  std::map<std::vector<Index>, Index> known;
+  for (auto& [square, at] : found) {
+    const std::vector<Index> line(at.begin(), at.end() - 1);
+    const auto [entry, is_new] = known.try_emplace(line, static_cast<Index>(lines_.size()));
+    if (is_new) lines_.push_back(line);
+    line_.push_back(entry->second);
+    least_sq_.push_back(square);
+    number_.push_back(number_of(at, picture.shape));
+    column_.push_back(at.back());
+    steps_.push_back(std::move(at));
+  }
+}
+
+Surroundings SortedSurroundings::in(const PixelTile& tile, std::vector<Index>& steps) const {
+  std::vector<Index> extents = tile.line_extents();
+  extents.push_back(tile.length());
+  steps.clear();
+  for (const std::vector<Index>& step : steps_) steps.push_back(number_of(step, extents));
+  return {static_cast<Index>(steps.size()),
+          steps.data(),
+          number_.data(),
+          column_.data(),
+          line_.data(),
+          least_sq_.data()};
+}
+
+void SortedSurroundings::write_line_squares(const Picture& picture, const std::vector<Index>& at,
+                                            std::vector<double>& line_sq) const {
+  line_sq.clear();
+  for (const std::vector<Index>& line : lines_) {
+    double square = 0.0;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      const int k = static_cast<int>(axis);
+      const double delta =
+          picture.coordinate(k, at[axis]) - picture.coordinate(k, at[axis] + line[axis]);
+      square += delta * delta;
+    }
+    line_sq.push_back(square);
+  }
+}
+
+}  // namespace quickshift

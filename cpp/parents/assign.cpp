@@ -1,0 +1,101 @@
+#include "parents/assign.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "parents/keep_nearest_higher.hpp"
+#include "parents/nearest_higher.hpp"
+#include "tree/distinct.hpp"
+#include "vector/kernel.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index queries_per_task = 256;
+
+// Any sample counts: one equal to the point; else the nearest, of equally near ones the highest.
+class KeepNearestHighest {
+ public:
+  KeepNearestHighest(const Heights& heights, const double* point)
+      : heights_(heights), point_(point) {}
+
+  double reach() const { return square_; }
+  bool wants(Index) const { return true; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    offer_leaf(kernels, tree, leaf, point, squares, *this);
+  }
+  void offer(Index slot, double square) {
+    if (square == 0.0 && heights_.at(slot, point_)) {
+      equal_ = true;
+      square_ = -1.0;  // nothing else can be nearer, even where other squares underflow to 0
+      slot_ = slot;
+    } else if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
+      square_ = square;
+      slot_ = slot;
+    }
+  }
+  Index slot() const { return slot_; }
+  bool equal() const { return equal_; }
+
+ private:
+  const Heights& heights_;
+  const double* point_;
+  bool equal_ = false;
+  double square_ = infinity;
+  Index slot_ = -1;
+};
+
+// One thread's search for the samples that queries follow.
+class Follower {
+ public:
+  Follower(const Tree& tree, const Heights& heights, bool strict, double tau)
+      : tree_(tree),
+        heights_(heights),
+        strict_(strict),
+        reach_sq_(square_within(tree, tau)),
+        search_(tree),
+        point_(static_cast<std::size_t>(tree.features)) {}
+
+  Index row_for(const Points& queries, Index query, double density) {
+    for (int k = 0; k < tree_.features; ++k) {
+      const double period = std::ldexp(tree_.period[k], tree_.exponent);
+      point_[k] = scaled(wrapped(queries.at(query, k), period), tree_.exponent);
+    }
+    KeepNearestHighest nearest(heights_, point_.data());
+    search_.from_root(point_.data(), nearest);
+    if (nearest.equal()) return heights_.top_row(nearest.slot());
+    KeepNearestHigher above(heights_, density, point_.data(), strict_, -1, reach_sq_);
+    search_.from_root(point_.data(), above);
+    return heights_.top_row(above.slot() >= 0 ? above.slot() : nearest.slot());
+  }
+
+ private:
+  const Tree& tree_;
+  const Heights& heights_;
+  bool strict_;
+  double reach_sq_;
+  TreeSearch search_;
+  std::vector<double> point_;
+};
+
+}  // namespace
+
+void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
+                    const Points& queries, const double* query_density, const Execution& execution,
+                    Index* row) {
+  const Heights heights(tree, density, bits, execution);
+  const Index tasks = (queries.rows + queries_per_task - 1) / queries_per_task;
+  run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
+    return [&, follower = Follower(tree, heights, strict, tau)](Index task) mutable {
+      const Index end = std::min(queries.rows, (task + 1) * queries_per_task);
+      for (Index query = task * queries_per_task; query < end && !execution.stops(); ++query) {
+        row[query] = follower.row_for(queries, query, round_to_bits(query_density[query], bits));
+      }
+    };
+  });
+}
+
+}  // namespace quickshift

@@ -1,0 +1,70 @@
+// The keeper of a search for the nearest higher sample.
+#pragma once
+
+#include <limits>
+
+#include "tree/heights.hpp"
+#include "tree/search.hpp"
+
+namespace quickshift {
+
+// Keeps the nearest sample that is higher than a given height; of equally near ones the highest.
+class KeepNearestHigher {
+ public:
+  // own_leaf: the leaf that holds the point, if it is a sample.
+  KeepNearestHigher(const Heights& heights, double density, const double* point, bool strict,
+                    Index own_leaf = -1, double reach = std::numeric_limits<double>::infinity())
+      : heights_(heights),
+        density_(density),
+        point_(point),
+        strict_(strict),
+        own_leaf_(own_leaf),
+        square_(reach) {}
+
+  double reach() const { return square_; }
+  bool wants(Index node) const {
+    const double highest = heights_.highest_density(node);
+    return highest > density_ || (highest == density_ && counts(heights_.highest_below(node)));
+  }
+  // Only the nearest of the leaf's higher samples can count, unless equal heights are to be told
+  // apart; the sample that asks is itself one of them.
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    const Index first = leaf * tree.stride;
+    const LeafView view = kernels.squares_above(point, tree.leaf_block(leaf),
+                                                heights_.densities() + first, density_, squares);
+    if (!strict_ && view.equal > (leaf == own_leaf_)) {
+      offer_leaf(kernels, tree, leaf, point, squares, *this);
+    } else if (view.least <= square_ && view.least < std::numeric_limits<double>::infinity()) {
+      for (int i = 0; i < tree.stride; ++i) {
+        if (squares[i] == view.least) offer(first + i, squares[i]);
+      }
+    }
+  }
+  void offer(Index slot, double square) {
+    if (!counts(slot)) return;
+    if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
+      square_ = square;
+      slot_ = slot;
+    }
+  }
+  double square() const { return square_; }
+  Index slot() const { return slot_; }
+
+ private:
+  bool counts(Index slot) const {
+    const double other = heights_.density(slot);
+    if (other != density_ || strict_) return other > density_;
+    return heights_.higher(slot, density_, point_);
+  }
+
+  const Heights& heights_;
+  double density_;
+  const double* point_;
+  bool strict_;
+  Index own_leaf_;
+  double square_;
+  Index slot_ = -1;
+};
+
+}  // namespace quickshift

@@ -1,0 +1,92 @@
+#include "parents/nearest_higher.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "parents/leaf_parents.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Rows that do not stand for their location: below its top row they hang on it at distance 0; with
+// strict ties an equally high row does as the top row does.
+void write_other_rows(const Tree& tree, const Heights& heights, const double* density, int bits,
+                      bool strict, const Execution& execution, Index* parent, double* distance) {
+  const auto write = [&](Index row) {
+    const Index slot = tree.slot_of_row[row];
+    if (slot < 0) {
+      parent[row] = row;
+      distance[row] = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    const Index top = heights.top_row(slot);
+    if (row == top) return;
+    if (!strict || round_to_bits(density[row], bits) < heights.density(slot)) {
+      parent[row] = distance[top] == 0.0 ? parent[top] : top;  // a square may underflow to 0
+      distance[row] = 0.0;
+    } else {
+      parent[row] = parent[top] == top ? row : parent[top];
+      distance[row] = distance[top];
+    }
+  };
+  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) write(row);
+  });
+}
+
+ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, ParentMethod method) {
+  const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
+  if (method == ParentMethod::blocks && !blocks) {
+    throw std::invalid_argument("blocks do not serve periodic features");
+  }
+  if (method != ParentMethod::automatic) return method;
+  const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);
+  return pays ? ParentMethod::blocks : ParentMethod::tree;
+}
+
+}  // namespace
+
+void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+                    ParentMethod method, const Execution& execution, Index* parent,
+                    double* distance) {
+  const Heights heights(tree, density, bits, execution);
+  const double unit = std::ldexp(1.0, tree.exponent);
+  const auto length = [&](double square) {
+    const double root = std::sqrt(square);
+    return std::isnormal(unit) ? root * unit : std::ldexp(root, tree.exponent);
+  };
+  const auto write = [&](Index slot, Index higher, double square) {
+    const Index row = heights.top_row(slot);
+    parent[row] = higher >= 0 ? heights.top_row(higher) : row;
+    distance[row] = higher >= 0 ? length(square) : infinity;
+  };
+  if (choose(tree, heights, strict, method) == ParentMethod::blocks) {
+    const NearestHigher found = nearest_higher_in_blocks(tree, heights, strict, execution);
+    run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
+      for (Index slot = begin; slot < end; ++slot) {
+        if (heights.top_row(slot) >= 0) write(slot, found.slot[slot], found.square[slot]);
+      }
+    });
+  } else {
+    // Rows lie anywhere: they arrive while their parents are found.
+    const auto fetch = [&](Index leaf) {
+      for (int i = 0; i < tree.count(leaf); ++i) {
+        const Index row = heights.top_row(leaf * tree.stride + i);
+        __builtin_prefetch(parent + row, 1);
+        __builtin_prefetch(distance + row, 1);
+      }
+    };
+    search_from_leaves(tree, tree, execution, [&](TreeSearch& search, Index leaf, double* point) {
+      fetch(leaf);
+      LeafParents(tree, heights, strict, search).find(leaf, point, write);
+    });
+  }
+  if (tree.locations < tree.rows) {
+    write_other_rows(tree, heights, density, bits, strict, execution, parent, distance);
+  }
+}
+
+}  // namespace quickshift

@@ -1,0 +1,311 @@
+// Parents block by block. Products in single precision sort out which pairs can be the nearest
+// higher ones, within their error bound; those are computed by the definition of the distance.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "parents/nearest_higher.hpp"
+#include "support/radix_sort.hpp"
+#include "tree/blocks.hpp"
+#include "tree/pair_schedule.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr float infinity_single = std::numeric_limits<float>::infinity();
+
+// By position: how many locations come before it from the highest one down; with strict ties equal
+// densities share the number, so that neither is higher.
+std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
+  struct Placed {
+    double density;
+    int position;
+  };
+  std::vector<Placed> order;
+  order.reserve(blocks.slots.size());
+  for (const Index slot : blocks.slots) {
+    order.push_back({heights.density(slot), static_cast<int>(order.size())});
+  }
+  radix_sort(order, [](const Placed& placed) { return falling(placed.density); });
+  const auto higher = [&](const Placed& a, const Placed& b) {
+    return heights.higher(blocks.slots[a.position], blocks.slots[b.position]);
+  };
+  for (auto first = order.begin(); first != order.end();) {
+    const double density = first->density;
+    const auto last = std::find_if(first, order.end(),
+                                   [&](const Placed& placed) { return placed.density != density; });
+    if (last - first > 1) std::sort(first, last, higher);
+    first = last;
+  }
+  std::vector<int> ranks(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool shared = strict && i > 0 && order[i].density == order[i - 1].density;
+    ranks[order[i].position] = shared ? ranks[order[i - 1].position] : static_cast<int>(i);
+  }
+  return ranks;
+}
+
+struct BlockSearchProblem {
+  const Blocks& blocks;
+  const Heights& heights;
+  std::vector<int> ranks;     // by position
+  std::vector<int> smallest;  // by block
+  double error;               // of a single square, relative to the norms
+  double underflow;           // and what the smallest floats add to it
+
+  BlockSearchProblem(const Blocks& all, const Heights& order, bool strict)
+      : blocks(all),
+        heights(order),
+        ranks(rank_locations(all, order, strict)),
+        smallest(static_cast<std::size_t>(all.count())),
+        error(1.01 * product_error(all.tree.features, 0x1p-24) +
+              4.0 * definition_error(all.tree.features)),
+        underflow((all.tree.features + 4) * 0x1p-120) {
+    for (Index block = 0; block < all.count(); ++block) {
+      const auto first = ranks.begin() + all.begin(block);
+      smallest[block] = *std::min_element(first, first + all.size(block));
+    }
+  }
+};
+
+// A block, or some of its points, about a centre.
+struct Singles {
+  Singles(const Blocks& blocks, int features)
+      : room(single_panels_for(blocks.room) * single_panel_width),
+        points(static_cast<std::size_t>(room * features)),
+        norms(static_cast<std::size_t>(room)),
+        ranks(norms.size()),
+        positions(norms.size()) {}
+
+  int count = 0;
+  int room;
+  std::vector<float> points;
+  std::vector<float> norms;
+  std::vector<int> ranks;
+  std::vector<Index> positions;
+  float largest = 0.0f;  // of the norms
+};
+
+class BlockSearchWorker {
+ public:
+  BlockSearchWorker(const BlockSearchProblem& problem, const Execution& execution,
+                    NearestHigher& found, std::vector<double>& widest)
+      : execution_(&execution),
+        problem_(&problem),
+        blocks_(&problem.blocks),
+        features_(problem.blocks.tree.features),
+        squares_(found.square.data()),
+        slots_(found.slot.data()),
+        rows_(*blocks_, features_),
+        columns_(*blocks_, features_),
+        widest_(widest.data()),
+        to_box_(static_cast<std::size_t>(blocks_->room)),
+        gathered_(static_cast<std::size_t>(blocks_->room * features_)),
+        matrix_(static_cast<std::size_t>(rows_.room * rows_.room)),
+        least_of_rows_(static_cast<std::size_t>(rows_.room)),
+        least_of_columns_(least_of_rows_.size()),
+        found_(least_of_rows_.size()) {}
+
+  void meet_vertices(Index a, Index b) {
+    const Index blocks = blocks_->blocks_per_vertex();
+    for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stops(); ++column) {
+      for (Index row = a * blocks; row < (a + 1) * blocks && row <= column; ++row) {
+        meet(row, column);
+      }
+    }
+  }
+
+ private:
+  void meet(Index a, Index b) {
+    if (a == b) {
+      choose_all(a, chosen_);
+      offer(a, chosen_, b, false);
+      return;
+    }
+    const double gap = between_boxes(blocks_->box(a), blocks_->box(b), features_, nullptr).least;
+    choose(a, b, gap, chosen_);
+    choose(b, a, gap, others_);
+    const auto wanted = chosen_.size() + others_.size();
+    if (wanted == 0) return;
+    if (wanted < static_cast<std::size_t>(blocks_->size(a))) {
+      if (!chosen_.empty()) offer(a, chosen_, b, false);
+      if (!others_.empty()) offer(b, others_, a, false);
+      return;
+    }
+    choose_all(a, chosen_);
+    offer(a, chosen_, b, true);
+  }
+
+  void choose_all(Index block, std::vector<int>& points) const {
+    points.resize(static_cast<std::size_t>(blocks_->size(block)));
+    std::iota(points.begin(), points.end(), 0);
+  }
+
+  // The points of a block that may have their parents in another one.
+  void choose(Index block, Index other, double gap, std::vector<int>& points) {
+    points.clear();
+    if (widest_[block] < gap) return;
+    product_loops().squares_to_box(blocks_->panels_of(block), blocks_->size(block), features_,
+                                   blocks_->box(other), to_box_.data());
+    const Index first = blocks_->begin(block);
+    double widest = 0.0;
+    for (int i = 0; i < blocks_->size(block); ++i) {
+      const bool lower = problem_->ranks[first + i] > problem_->smallest[other];
+      const double square = squares_[blocks_->slots[first + i]];
+      widest = std::max(widest, square);
+      if (lower && square >= to_box_[i]) points.push_back(i);
+    }
+    widest_[block] = widest;
+  }
+
+  void take(Index block, const std::vector<int>& points, const double* centre, Singles& to) {
+    const double* from = blocks_->panels_of(block);
+    to.count = static_cast<int>(points.size());
+    if (to.count < blocks_->size(block)) {
+      gather(block, points);
+      from = gathered_.data();
+    }
+    product_loops().centre_single(from, to.count, features_, centre, to.points.data(),
+                                  to.norms.data());
+    to.largest = *std::max_element(to.norms.begin(), to.norms.begin() + to.count);
+    for (int i = 0; i < to.count; ++i) {
+      to.positions[i] = blocks_->begin(block) + points[i];
+      to.ranks[i] = problem_->ranks[to.positions[i]];
+    }
+  }
+
+  void gather(Index block, const std::vector<int>& points) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double* from = blocks_->point(block, points[i]);
+      double* to = gathered_.data() + i / panel_width * panel_width * features_ + i % panel_width;
+      for (int k = 0; k < features_; ++k) to[k * panel_width] = from[k * panel_width];
+    }
+  }
+
+  // Offers the points of block b to the chosen ones of block a, and with `both` the other way
+  // round.
+  void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
+    const double* centre = blocks_->centre(b);
+    if (b != held_) {
+      choose_all(b, all_);
+      take(b, all_, centre, columns_);
+      held_ = b;
+    }
+    take(a, chosen, centre, rows_);
+    const int panels = single_panels_for(columns_.count);
+    width_ = panels * single_panel_width;
+    product_loops().products_single(rows_.points.data(), 0, rows_.count, columns_.points.data(),
+                                    panels, features_, matrix_.data());
+    std::fill(least_of_columns_.begin(), least_of_columns_.end(), infinity_single);
+    for (int i = 0; i < rows_.count; ++i) {
+      least_of_rows_[i] = product_loops().minima(
+          rows_.norms[i], columns_.norms.data(), rows_.ranks[i], columns_.ranks.data(), width_,
+          matrix_.data() + i * width_, least_of_columns_.data());
+    }
+    limit(rows_, columns_.largest, least_of_rows_);
+    if (both) {
+      limit(columns_, rows_.largest, least_of_columns_);
+    } else {
+      std::fill(least_of_columns_.begin(), least_of_columns_.end(), -infinity_single);
+    }
+    settle(both);
+  }
+
+  // Turns the least square of each point into the largest one that can still be its nearest higher
+  // one's: what is more than twice the error above the least is certainly farther than it. Below
+  // all squares where none can.
+  void limit(const Singles& points, float largest, std::vector<float>& least) const {
+    for (int i = 0; i < points.count; ++i) {
+      const double off =
+          problem_->error * (static_cast<double>(points.norms[i]) + largest) + problem_->underflow;
+      const double best = squares_[blocks_->slots[points.positions[i]]];
+      const bool none = least[i] == infinity_single || least[i] - off > best;
+      const double most = std::min(least[i] + 2.0 * off, best + off);
+      least[i] = none ? -infinity_single : rounded_up(most);
+    }
+    std::fill(least.begin() + points.count, least.end(), -infinity_single);
+  }
+
+  static float rounded_up(double value) {
+    const auto rounded = static_cast<float>(value);
+    return rounded < value ? std::nextafter(rounded, infinity_single) : rounded;
+  }
+
+  // Computes the distances of those pairs that can be parent and child.
+  void settle(bool both) {
+    for (int i = 0; i < rows_.count; ++i) {
+      if (!both && least_of_rows_[i] == -infinity_single) continue;
+      const int count = product_loops().candidates(matrix_.data() + i * width_, rows_.ranks[i],
+                                                   least_of_rows_[i], columns_.ranks.data(),
+                                                   least_of_columns_.data(), width_, found_.data());
+      const Index row = blocks_->slots[rows_.positions[i]];
+      for (int f = 0; f < count; ++f) {
+        const Index column = blocks_->slots[columns_.positions[found_[f]]];
+        if (columns_.ranks[found_[f]] < rows_.ranks[i]) {
+          compare(row, column);
+        } else {
+          compare(column, row);
+        }
+      }
+    }
+  }
+
+  void compare(Index slot, Index other) {
+    const Tree& tree = blocks_->tree;
+    const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+    const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
+    double square = 0.0;
+    for (int k = 0; k < features_; ++k) {
+      const double delta = x[k * tree.stride] - y[k * tree.stride];
+      square += delta * delta;
+    }
+    const bool nearer = square < squares_[slot];
+    if (nearer || (square == squares_[slot] && problem_->heights.higher(other, slots_[slot]))) {
+      squares_[slot] = square;
+      slots_[slot] = other;
+    }
+  }
+
+  const Execution* execution_;
+  const BlockSearchProblem* problem_;
+  const Blocks* blocks_;
+  int features_;
+  double* squares_;  // by slot: of the nearest higher one so far
+  Index* slots_;
+  Singles rows_;
+  Singles columns_;
+  double* widest_;  // by block: no less than the largest square
+  std::vector<double> to_box_;
+  Index held_ = -1;  // the block in columns_
+  std::vector<double> gathered_;
+  std::vector<float> matrix_;
+  int width_ = 0;  // columns of the matrix
+  std::vector<float> least_of_rows_;
+  std::vector<float> least_of_columns_;
+  std::vector<int> found_;
+  std::vector<int> chosen_;
+  std::vector<int> others_;
+  std::vector<int> all_;
+};
+
+}  // namespace
+
+NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
+                                       const Execution& execution) {
+  const Blocks blocks(tree, execution);
+  const BlockSearchProblem problem(blocks, heights, strict);
+  const auto slots = static_cast<std::size_t>(tree.slots());
+  NearestHigher found{std::vector<double>(slots, infinity), std::vector<Index>(slots, -1)};
+  std::vector<double> widest(static_cast<std::size_t>(blocks.count()), infinity);
+  run_pairs(
+      execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
+      [&] {
+        return [worker = BlockSearchWorker(problem, execution, found, widest)](
+                   Index a, Index b) mutable { worker.meet_vertices(a, b); };
+      });
+  return found;
+}
+
+}  // namespace quickshift

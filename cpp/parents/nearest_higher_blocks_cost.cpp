@@ -1,0 +1,53 @@
+// Whether parents are found faster in blocks than by a search of the tree.
+#include <algorithm>
+#include <vector>
+
+#include "parents/keep_nearest_higher.hpp"
+#include "parents/nearest_higher.hpp"
+#include "tree/block_sample.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr PairCost cost_in_tree{0.2, 5.5};
+constexpr PairCost cost_in_blocks{0.02, 0.7};
+// Nanoseconds per location, however many others it meets.
+constexpr double search_in_tree = 250.0;
+constexpr double search_in_blocks = 500.0;
+
+// A keeper that counts the leaves it scans.
+class CountingKeeper : public KeepNearestHigher {
+ public:
+  using KeepNearestHigher::KeepNearestHigher;
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    ++leaves;
+    KeepNearestHigher::scan(kernels, tree, leaf, point, squares);
+  }
+  Index leaves = 0;
+};
+
+}  // namespace
+
+bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict) {
+  if (!blocks_may_pay(tree, 4)) return false;
+  const auto all = static_cast<double>(tree.locations);
+  TreeSearch search(tree);
+  std::vector<double> point(static_cast<std::size_t>(tree.features));
+  double by_tree = 0.0;
+  double by_blocks = 0.0;
+  for_sampled_leaves(tree, [&](Index leaf) {
+    copy_point(tree, leaf, 0, point.data());
+    CountingKeeper keeper(heights, heights.density(leaf * tree.stride), point.data(), strict, leaf);
+    search.from_leaf(leaf, point.data(), keeper);
+    const double scanned = static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
+    // Two blocks that meet as a whole do so once for both.
+    const double met = std::min(0.5, blocks_near_point(tree, point.data(), keeper.square()));
+    by_tree += scanned * all * cost_in_tree.of(tree) + search_in_tree;
+    by_blocks += met * all * cost_in_blocks.of(tree) + search_in_blocks;
+  });
+  return by_blocks < by_tree;
+}
+
+}  // namespace quickshift

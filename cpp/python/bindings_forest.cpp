@@ -1,0 +1,134 @@
+// Cuts and cluster trees for Python.
+#include "forest/forest.hpp"
+#include "forest/merges.hpp"
+#include "forest/saddles.hpp"
+#include "python/bindings.hpp"
+
+namespace quickshift {
+
+namespace {
+
+auto roots(const Indices& parent, const Reals& distance, double tau, int threads) {
+  require(parent.size() == distance.size(), "parent and distance differ in length");
+  const auto rows = static_cast<Index>(parent.size());
+  Buffer<Index> root(rows);
+  const bool valid = without_gil(threads, [&](const Execution& execution) {
+    return find_roots({parent.data(), distance.data(), rows}, tau, execution, root.data());
+  });
+  require(valid, "parent must name rows and contain no cycle");
+  const std::vector<Index> present = list_roots(root.data(), distance.data(), rows);
+  return std::make_tuple(root.array(), array_of(present));
+}
+
+auto labels(const Indices& root, const Indices& roots, int threads) {
+  const auto rows = static_cast<Index>(root.size());
+  Buffer<Index> numbers(rows);
+  const bool valid = without_gil(threads, [&](const Execution& execution) {
+    return number_trees(root.data(), rows, {roots.data(), roots.size()}, execution, numbers.data());
+  });
+  require(valid, "roots must name rows that are their own roots");
+  return numbers.array();
+}
+
+auto arrays_of(const std::vector<Saddle>& saddles) {
+  Buffer<Index> joined(2 * static_cast<Index>(saddles.size()));
+  Buffer<double> levels(static_cast<Index>(saddles.size()));
+  for (std::size_t i = 0; i < saddles.size(); ++i) {
+    joined.data()[2 * i] = saddles[i].piece;
+    joined.data()[2 * i + 1] = saddles[i].other;
+    levels.data()[i] = saddles[i].level;
+  }
+  return std::make_tuple(joined.shaped<2>({saddles.size(), 2}), levels.array());
+}
+
+std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels, Index pieces) {
+  require(joined.shape(0) == levels.size() && joined.shape(1) == 2, "joined must hold pairs");
+  std::vector<Saddle> saddles;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Index a = joined.data()[2 * i];
+    const Index b = joined.data()[2 * i + 1];
+    require(std::min(a, b) >= 0 && std::max(a, b) < pieces, "joined must name pieces");
+    saddles.push_back({a, b, levels.data()[i]});
+  }
+  return saddles;
+}
+
+auto saddles(const Tree& tree, const Reals& density, const Indices& piece, Index pieces, double tau,
+             const Indices& lower, const Indices& upper, int threads, const Report& report) {
+  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+  require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value a row");
+  require(lower.size() == upper.size(), "lower and upper differ in length");
+  for (Index row = 0; row < tree.rows; ++row) {
+    const Index number = piece.data()[row];
+    require(tree.slot_of_row[row] < 0 || (number >= 0 && number < pieces),
+            "piece must name one of the pieces");
+  }
+  std::vector<Saddle> edges;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const Index a = lower.data()[i];
+    const Index b = upper.data()[i];
+    require(std::min(a, b) >= 0 && std::max(a, b) < tree.rows, "edges must name rows");
+    const double level = std::min(density.data()[a], density.data()[b]);
+    edges.push_back({piece.data()[a], piece.data()[b], level});
+  }
+  const auto found =
+      without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
+        return find_saddles(tree, {piece.data(), density.data(), pieces}, edges, tau, execution);
+      });
+  return arrays_of(found);
+}
+
+auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indices& leaf,
+                  Index leaves) {
+  for (std::size_t i = 0; i < leaf.size(); ++i) {
+    require(leaf.data()[i] >= 0 && leaf.data()[i] < leaves, "leaf must name one of the leaves");
+  }
+  const auto saddles = saddles_of(joined, levels, static_cast<Index>(leaf.size()));
+  const Merges named = name_merges(saddles, {leaf.data(), leaf.size()}, leaves);
+  return std::tuple_cat(arrays_of(named.merges), std::make_tuple(array_of(named.towards)));
+}
+
+auto forest_of_merges(const PairsOfIndices& joined, const Reals& levels, Index leaves) {
+  const MergeForest forest = merge_forest(saddles_of(joined, levels, leaves), leaves);
+  return std::make_tuple(array_of(forest.up), array_of(forest.at));
+}
+
+auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
+  require(parent.size() == distance.size(), "parent and distance differ in length");
+  const auto rows_count = static_cast<Index>(parent.size());
+  for (std::size_t i = 0; i < parent.size(); ++i) {
+    require(parent.data()[i] >= 0 && parent.data()[i] < rows_count, "parent must name rows");
+  }
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    require(children.data()[i] >= 0 && children.data()[i] < rows_count, "children must name rows");
+  }
+  const auto edges = static_cast<Index>(children.size());
+  Buffer<double> rows(edges * 4);
+  write_linkage(parent.data(), distance.data(), static_cast<Index>(parent.size()), children.data(),
+                edges, rows.data());
+  return rows.shaped<2>({children.size(), 4});
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+  m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
+        "Row that each row reaches over edges no longer than tau, and the rows that are reached; "
+        "rows without a distance are not.");
+  m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
+        "Place of each row's root among the given ones; -1 where it is not there.");
+  m.def("saddles", &saddles, "tree"_a, "density"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
+        "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
+        "Pairs of pieces that meet, and the levels where: the maximum spanning forest by points "
+        "nearer than tau and by the edges from the rows `lower` to `upper`.");
+  m.def(
+      "merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
+      "Saddles in falling order as merges of a surviving and an absorbed leaf, their levels, and a "
+      "higher leaf beside each that is absorbed.");
+  m.def("merge_forest", &forest_of_merges, "joined"_a, "levels"_a, "leaves"_a,
+        "A leaf that each leaf is joined with, and the level where.");
+  m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
+        "SciPy linkage of the edges above the given children, which are in rising distance.");
+}
+
+}  // namespace quickshift

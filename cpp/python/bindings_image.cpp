@@ -1,0 +1,164 @@
+// Pictures for Python.
+#include <algorithm>
+#include <cmath>
+
+#include "image/joins.hpp"
+#include "image/pixel_parents.hpp"
+#include "image/pixel_sums.hpp"
+#include "python/bindings.hpp"
+#include "tree/heights.hpp"
+
+namespace quickshift {
+
+namespace {
+
+using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Axes = std::vector<Index>;
+
+Axes axes_of(const Indices& array) { return {array.data(), array.data() + array.size()}; }
+
+// Raises where a picture's parts do not fit each other.
+void fit(Picture& picture, const std::optional<Mask>& mask) {
+  require(!picture.shape.empty(), "shape must have an axis");
+  Index pixels = 1;
+  for (const Index extent : picture.shape) {
+    require(extent > 0 && extent <= picture.pixels() / pixels, "shape does not fit the pixels");
+    pixels *= extent;
+  }
+  require(pixels == picture.pixels(), "shape does not fit the pixels");
+  if (!mask) return;
+  require(static_cast<Index>(mask->size()) == pixels, "mask does not fit the pixels");
+  picture.mask = mask->data();
+}
+
+Picture picture_of(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
+                   const Axes& origin, const std::optional<Mask>& mask) {
+  Picture picture{
+      points_of(colors), axes_of(shape), {spacing.data(), spacing.data() + spacing.size()}, origin};
+  fit(picture, mask);
+  require(spacing.size() == shape.size() && origin.size() == shape.size(),
+          "shape, spacing and origin differ in length");
+  for (const double gap : picture.spacing) {
+    require(gap > 0.0 && std::isfinite(gap), "spacing must be positive");
+  }
+  return picture;
+}
+
+auto sums(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
+          const std::optional<Mask>& mask, double bandwidth, const Indices& reach, int threads,
+          const Report& report) {
+  const Picture picture = picture_of(colors, shape, spacing, Axes(shape.size(), 0), mask);
+  const PixelKernel kernel{bandwidth, axes_of(reach)};
+  require(bandwidth > 0.0 && std::isfinite(bandwidth), "bandwidth must be positive");
+  require(kernel.reach.size() == picture.shape.size() &&
+              std::all_of(kernel.reach.begin(), kernel.reach.end(), [](Index r) { return r >= 0; }),
+          "reach must have one number an axis, none negative");
+  Buffer<double> values(picture.pixels());
+  without_gil(threads, report, 0.0, [&](const Execution& execution) {
+    pixel_sums(picture, kernel, execution, values.data());
+  });
+  return values.array();
+}
+
+auto edges_of(Buffer<Index>& parent, Buffer<double>& distance) {
+  return std::make_tuple(parent.array(), distance.array());
+}
+
+auto parents(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
+             const Indices& origin, const std::optional<Mask>& mask, const Reals& density, int bits,
+             double tau, int threads, const Report& report, Index looks) {
+  const Picture picture = picture_of(colors, shape, spacing, axes_of(origin), mask);
+  require(static_cast<Index>(density.size()) == picture.pixels(),
+          "density does not fit the colors");
+  require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau or bits out of range");
+  require(looks >= 0 && looks <= 1'000'000, "looks out of range");
+  Buffer<Index> parent(picture.pixels());
+  Buffer<double> distance(picture.pixels());
+  without_gil(threads, report, 0.0, [&](const Execution& execution) {
+    pixel_parents(picture, {density.data(), bits, tau, looks}, execution,
+                  {parent.data(), distance.data()});
+  });
+  return edges_of(parent, distance);
+}
+
+auto strength(const Indices& shape, const std::optional<Mask>& mask, const Indices& parent,
+              const Reals& distance, int threads, const Report& report) {
+  const auto rows = static_cast<Index>(parent.size());
+  Picture picture{{nullptr, nullptr, rows, 0}, axes_of(shape), {}, {}};
+  fit(picture, mask);
+  require(distance.size() == parent.size(), "parent and distance differ in length");
+  require(std::all_of(parent.data(), parent.data() + rows,
+                      [=](Index row) { return row >= 0 && row < rows; }),
+          "parent must name pixels");
+  Buffer<double> values(rows);
+  without_gil(threads, report, 0.0, [&](const Execution& execution) {
+    boundary_strength(picture, {parent.data(), distance.data(), rows}, execution, values.data());
+  });
+  return values.array();
+}
+
+auto rounded(const Reals& values, int bits) {
+  require(bits >= 1 && bits <= 53, "bits out of range");
+  Buffer<double> result(static_cast<Index>(values.size()));
+  std::transform(values.data(), values.data() + values.size(), result.data(),
+                 [=](double value) { return round_to_bits(value, bits); });
+  return result.array();
+}
+
+// A picture of two axes as scikit-image sees it.
+Picture raster_picture(const AnyPoints& colors, Index rows, Index columns) {
+  Picture picture{points_of(colors), {rows, columns}, {1.0, 1.0}, {0, 0}};
+  fit(picture, std::nullopt);
+  return picture;
+}
+
+auto raster_sums_single(const AnyPoints& colors, Index rows, Index columns, const Reals& start,
+                        double factor, Index reach, int threads, const Report& report) {
+  const Picture picture = raster_picture(colors, rows, columns);
+  require(static_cast<Index>(start.size()) == picture.pixels(), "start does not fit the colors");
+  require(reach >= 0, "reach must not be negative");
+  Buffer<double> values(picture.pixels());
+  without_gil(threads, report, 0.0, [&](const Execution& execution) {
+    raster_sums(picture, start.data(), static_cast<float>(factor), reach, execution, values.data());
+  });
+  return values.array();
+}
+
+auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const Reals& density,
+                       Index reach, bool single, int threads, const Report& report) {
+  const Picture picture = raster_picture(colors, rows, columns);
+  require(static_cast<Index>(density.size()) == picture.pixels(),
+          "density does not fit the colors");
+  require(reach >= 0, "reach must not be negative");
+  Buffer<Index> parent(picture.pixels());
+  Buffer<double> distance(picture.pixels());
+  without_gil(threads, report, 0.0, [&](const Execution& execution) {
+    raster_parents(picture, density.data(), reach, single, execution,
+                   {parent.data(), distance.data()});
+  });
+  return edges_of(parent, distance);
+}
+
+}  // namespace
+
+void bind_image(nb::module_& m) {
+  m.def("pixel_sums", &sums, "colors"_a, "shape"_a, "spacing"_a, "mask"_a.none(), "bandwidth"_a,
+        "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
+        "Sums of Gaussian kernels over a box of pixels around each pixel.");
+  m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
+        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "looks"_a = 300,
+        "Nearest higher pixel of every pixel within tau, and the distance to it.");
+  m.def("boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
+        "threads"_a = 1, "report"_a = nb::none(),
+        "For every pixel the least tau that joins it with all its neighbours.");
+  m.def("round_to_bits", &rounded, "values"_a, "bits"_a,
+        "Numbers as they are compared, rounded to so many significant bits.");
+  m.def("raster_sums_single", &raster_sums_single, "colors"_a, "rows"_a, "columns"_a, "start"_a,
+        "factor"_a, "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
+        "Sums in single precision and in raster order, added to `start`.");
+  m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "density"_a,
+        "reach"_a, "single"_a = false, "threads"_a = 1, "report"_a = nb::none(),
+        "Nearest strictly higher pixel in a square window, the first in raster order.");
+}
+
+}  // namespace quickshift

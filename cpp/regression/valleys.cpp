@@ -1,0 +1,93 @@
+#include "regression/valleys.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace quickshift {
+
+namespace {
+
+constexpr int valley_points = 7;
+constexpr int dip_points = 16;
+constexpr double steps_per_bandwidth = 8.0;
+
+}  // namespace
+
+void Valleys::write(const ResponseWindow& window, const Execution& execution,
+                    std::vector<Vertex>& roots, std::vector<ConditionalMode>& modes) {
+  std::sort(roots.begin(), roots.end(),
+            [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
+  lay_along(window, execution, roots);
+  if (execution.stops()) return;
+  order_.resize(roots.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return above(roots[b], roots[a]); });
+  for (const std::size_t i : order_) {  // the lowest first
+    if (!options_.keep_flat && along_[i].valley() >= along_[i].mode.sum) {
+      forget(i);
+    } else {
+      kept_.push_back(i);
+    }
+  }
+  for (; !kept_.empty(); kept_.pop_back()) {
+    const Along& here = along_[kept_.back()];
+    modes.push_back(here.mode);
+    modes.back().valley = here.valley();
+  }
+}
+
+void Valleys::lay_along(const ResponseWindow& window, const Execution& execution,
+                        const std::vector<Vertex>& roots) {
+  along_.clear();
+  for (std::size_t i = 0; i < roots.size() && !execution.stops(); ++i) {
+    const double sum = window.sum_at(responses_.places[roots[i].rank], roots[i].rung);
+    along_.push_back({{roots[i].rank, sum, 0.0}, i, i});
+    if (i == 0) continue;
+    const double valley = lowest_between(window, along_[i - 1].mode, along_[i].mode);
+    along_[i - 1].after = i;
+    along_[i].before = i - 1;
+    along_[i - 1].valley_after = along_[i].valley_before = valley;
+  }
+}
+
+// Joins the valleys on both sides of a root.
+void Valleys::forget(std::size_t i) {
+  const Along& here = along_[i];
+  const bool inner = here.before != i && here.after != i;
+  const double valley = inner ? std::min(here.valley_before, here.valley_after) : 0.0;
+  if (here.before != i) {
+    along_[here.before].after = inner ? here.after : here.before;
+    along_[here.before].valley_after = valley;
+  }
+  if (here.after != i) {
+    along_[here.after].before = inner ? here.before : here.after;
+    along_[here.after].valley_before = valley;
+  }
+}
+
+// The lowest of both and of some places between them. Where those show no dip, it may still lie
+// beside the lower root.
+double Valleys::lowest_between(const ResponseWindow& window, const ConditionalMode& low,
+                               const ConditionalMode& high) const {
+  const double from = responses_.places[low.rank];
+  const double to = responses_.places[high.rank];
+  const double ends = std::min(low.sum, high.sum);
+  double lowest = ends;
+  for (int i = 1; i <= valley_points; ++i) {
+    const double share = i / (valley_points + 1.0);
+    lowest = std::min(lowest, sum_at(window, (1.0 - share) * from + share * to));
+  }
+  for (int i = 1; i <= dip_points && lowest == ends; ++i) {
+    const double step = std::min(i * width_ / steps_per_bandwidth, to - from);
+    lowest = std::min(lowest, sum_at(window, low.sum < high.sum ? from + step : to - step));
+  }
+  return lowest;
+}
+
+double Valleys::sum_at(const ResponseWindow& window, double place) const {
+  const auto above = std::upper_bound(ladder_.places.begin(), ladder_.places.end(), place);
+  return window.sum_at(place, above - ladder_.places.begin() - 1);
+}
+
+}  // namespace quickshift

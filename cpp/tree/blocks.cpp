@@ -1,0 +1,54 @@
+#include "tree/blocks.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr int vertex_levels = 6;  // enough tasks a round for many threads, few enough rounds
+
+// Large enough that preparing two blocks is little beside their products, small enough that they
+// stay in the caches.
+int points_wanted(int features) { return std::clamp((1 << 18) / features, 64, 256); }
+
+}  // namespace
+
+int block_level(const Tree& tree) {
+  int level = 0;
+  while (level < tree.levels && (tree.locations - 1) >> level >= points_wanted(tree.features)) {
+    ++level;
+  }
+  return level;
+}
+
+Blocks::Blocks(const Tree& source, const Execution& execution)
+    : tree(source),
+      level(block_level(source)),
+      vertex_level(std::min(level, vertex_levels)),
+      room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
+      panels(static_cast<std::size_t>(count() * room * source.features)),
+      centres(static_cast<std::size_t>(count() * source.features)),
+      slots(static_cast<std::size_t>(source.locations)) {
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      slots[tree.begin_of_leaf(leaf) + i] = leaf * tree.stride + i;
+    }
+  }
+  run_tasks(execution, count(), static_cast<double>(panels.size()),
+            [&] { return [&](Index block) { fill(block); }; });
+}
+
+void Blocks::fill(Index block) {
+  const int features = tree.features;
+  const double* const low = box(block);
+  for (int k = 0; k < features; ++k) {
+    centres[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
+  }
+  for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
+    const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];
+    const double* const from = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+    double* const to = panels.data() + (point(block, i) - panels.data());
+    for (int k = 0; k < features; ++k) to[k * panel_width] = from[k * tree.stride];
+  }
+}
+
+}  // namespace quickshift

@@ -1,0 +1,291 @@
+#include "tree/distinct.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <span>
+#include <utility>
+
+namespace quickshift {
+
+namespace {
+
+std::uint64_t hash_of(const double* x, int features) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (int k = 0; k < features; ++k) {
+    hash ^= std::bit_cast<std::uint64_t>(x[k]);
+    hash *= 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash * 0xc4ceb9fe1a85ec53u;
+}
+
+// A row with what is left of its hash, so that coordinates are fetched only for likely hits. Row:
+// an integer that can name every row, the shorter the more of them are in the caches.
+template <class Row>
+struct Member {
+  Row row;
+  Row hash;
+};
+
+// A hash table of rows, for one part of them after another.
+template <class Row>
+class Table {
+ public:
+  Table(const double* coordinates, int features) : coordinates_(coordinates), features_(features) {}
+
+  void clear(std::size_t rows) { entries_.assign(std::bit_ceil(2 * rows + 1), Entry{none, 0}); }
+
+  // The first row entered with the same coordinates; the row itself if there was none.
+  Row find_or_insert(const Member<Row>& entered) {
+    const std::size_t mask = entries_.size() - 1;
+    for (std::size_t at = entered.hash & mask;; at = (at + 1) & mask) {
+      Entry& entry = entries_[at];
+      if (entry.row == none) {
+        entry = entered;
+        return entered.row;
+      }
+      if (entry.hash == entered.hash && equal(entry.row, entered.row)) return entry.row;
+    }
+  }
+
+ private:
+  using Entry = Member<Row>;
+  static constexpr Row none = std::numeric_limits<Row>::max();
+
+  bool equal(Row a, Row b) const {
+    const auto features = static_cast<std::size_t>(features_);
+    return std::memcmp(coordinates_ + a * features, coordinates_ + b * features,
+                       sizeof(double) * features) == 0;
+  }
+
+  const double* coordinates_;
+  int features_;
+  std::vector<Entry> entries_;
+};
+
+// Rows of positive weight by the leading bits of their hash, each part in the order of rows and
+// small enough that its table stays in the cache. Tasks own ranges of rows: they count what they
+// have for each part, then put it behind what the ranges before them have.
+template <class Row>
+class Parts {
+ public:
+  Parts(const Array<double>& coordinates, Index rows, int features, const double* weights,
+        const Execution& execution)
+      : rows_(rows),
+        bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 12))), 1,
+                         12)),
+        next_(static_cast<std::size_t>(ranges * count())),
+        end_(static_cast<std::size_t>(count())) {
+    const auto visit = [&](Index range, const auto& enter) {
+      const Index end = std::min(rows_, (range + 1) * rows_per_range());
+      for (Index row = range * rows_per_range(); row < end; ++row) {
+        if (weights && weights[row] == 0.0) continue;
+        const std::uint64_t hash = hash_of(coordinates.data() + row * features, features);
+        enter(next_[range * count() + static_cast<Index>(hash >> (64 - bits_))],
+              Member<Row>{static_cast<Row>(row), static_cast<Row>(hash >> 16)});
+      }
+    };
+    run_ranges_of_rows(execution, [&](Index range) {
+      visit(range, [](Index& next, const Member<Row>&) { ++next; });
+    });
+    members_ = unset_array<Member<Row>>(begin_parts());
+    run_ranges_of_rows(execution, [&](Index range) {
+      visit(range, [&](Index& next, const Member<Row>& member) { members_[next++] = member; });
+    });
+  }
+
+  Index count() const { return Index{1} << bits_; }
+  std::size_t size() const { return members_.size(); }
+  std::span<const Member<Row>> members(Index part) const {
+    const Index begin = part == 0 ? 0 : end_[part - 1];
+    return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
+  }
+
+ private:
+  static constexpr Index ranges = 32;
+  Index rows_per_range() const { return (rows_ + ranges - 1) / ranges; }
+
+  template <class Body>
+  void run_ranges_of_rows(const Execution& execution, const Body& body) const {
+    run_tasks(execution, ranges, 8.0 * static_cast<double>(rows_), [&] { return body; });
+  }
+
+  // Turns counts into the places where each range begins in each part; returns their total.
+  Index begin_parts() {
+    Index total = 0;
+    for (Index part = 0; part < count(); ++part) {
+      for (Index range = 0; range < ranges; ++range) {
+        total += std::exchange(next_[range * count() + part], total);
+      }
+      end_[part] = total;
+    }
+    return total;
+  }
+
+  Index rows_;
+  int bits_;
+  std::vector<Index> next_;  // by range and part
+  std::vector<Index> end_;   // by part
+  Array<Member<Row>> members_;
+};
+
+struct Repeat {
+  Index row;
+  Index first;
+};
+
+// For every row the first row with the same coordinates, -1 for rows of weight zero. Empty where
+// every row is the first, which is found out without writing about each. Tasks own parts of the
+// range of hashes: equal rows meet in one.
+template <class Row>
+std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
+                                       const double* weights, const Execution& execution) {
+  const Parts<Row> parts(coordinates, rows, features, weights, execution);
+  std::vector<std::vector<Repeat>> repeats(static_cast<std::size_t>(parts.count()));
+  run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
+    return [&, table = Table<Row>(coordinates.data(), features)](Index part) mutable {
+      const auto members = parts.members(part);
+      table.clear(members.size());
+      for (const Member<Row>& member : members) {
+        const Row first = table.find_or_insert(member);
+        if (first != member.row) {
+          repeats[part].push_back({static_cast<Index>(member.row), static_cast<Index>(first)});
+        }
+      }
+    };
+  });
+  const bool repeated = std::any_of(repeats.begin(), repeats.end(),
+                                    [](const auto& of_part) { return !of_part.empty(); });
+  if (!repeated && parts.size() == static_cast<std::size_t>(rows)) return {};
+  std::vector<Index> result(static_cast<std::size_t>(rows));
+  for (Index row = 0; row < rows; ++row) result[row] = weights && weights[row] == 0.0 ? -1 : row;
+  for (const auto& of_part : repeats) {
+    for (const Repeat& repeat : of_part) result[repeat.row] = repeat.first;
+  }
+  return result;
+}
+
+std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows, int features,
+                                    const double* weights, const Execution& execution) {
+  const bool few = rows < std::numeric_limits<std::uint32_t>::max();
+  const auto find = few ? first_equal_rows_by<std::uint32_t> : first_equal_rows_by<std::uint64_t>;
+  return find(coordinates, rows, features, weights, execution);
+}
+
+// Sums each location's weights in ascending order, so that the order of rows does not matter.
+std::vector<double> merged_weights(const double* weights, const std::vector<Index>& location_of_row,
+                                   Index locations) {
+  std::vector<double> merged(static_cast<std::size_t>(locations), 0.0);
+  const auto rows = static_cast<Index>(location_of_row.size());
+  if (!weights) {
+    for (Index location : location_of_row) merged[location] += 1.0;
+    return merged;
+  }
+  std::vector<bool> seen(static_cast<std::size_t>(locations), false);
+  std::vector<bool> shared(static_cast<std::size_t>(locations), false);
+  for (Index location : location_of_row) {
+    if (location < 0) continue;
+    if (seen[location]) shared[location] = true;
+    seen[location] = true;
+  }
+  std::vector<Index> order;
+  for (Index row = 0; row < rows; ++row) {
+    const Index location = location_of_row[row];
+    if (location < 0) continue;
+    if (shared[location]) {
+      order.push_back(row);
+    } else {
+      merged[location] = weights[row];
+    }
+  }
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return weights[a] < weights[b]; });
+  for (Index row : order) merged[location_of_row[row]] += weights[row];
+  return merged;
+}
+
+Array<double> load(const Points& points, const double* period, int exponent,
+                   const Execution& execution) {
+  Array<double> out = unset_array<double>(points.rows * points.features);
+  const double factor = std::ldexp(1.0, -exponent);
+  const bool plain = !period && std::isnormal(factor);
+  run_ranges(execution, points.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      for (int k = 0; k < points.features; ++k) {
+        const double x = points.at(row, k);
+        double& to = out[row * points.features + k];
+        if (plain) {
+          to = std::clamp(x * factor, -largest_coordinate, largest_coordinate) + 0.0;
+        } else {
+          to = scaled(period ? wrapped(x, period[k]) : x, exponent);
+        }
+      }
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+double wrapped(double x, double period) {
+  if (std::isinf(period)) return x;
+  const double y = x - period * std::floor(x / period);
+  return y >= period || y < 0.0 ? 0.0 : y;
+}
+
+int scale_exponent(const Points& points, const double* weights, const double* period,
+                   const Execution& execution) {
+  std::mutex mutex;
+  double largest = 0.0;
+  run_ranges(execution, points.rows, [&](Index begin, Index end) {
+    double most = 0.0;
+    for (Index row = begin; row < end; ++row) {
+      if (weights && weights[row] == 0.0) continue;
+      for (int k = 0; k < points.features; ++k) {
+        const double x = points.at(row, k);
+        most = std::max(most, std::fabs(period ? wrapped(x, period[k]) : x));
+      }
+    }
+    const std::lock_guard lock(mutex);
+    largest = std::max(largest, most);
+  });
+  return largest > 0.0 ? std::ilogb(largest) : 0;
+}
+
+Locations distinct_locations(const Points& points, const double* weights, const double* period,
+                             int exponent, const Execution& execution) {
+  Locations result;
+  result.coordinates = load(points, period, exponent, execution);
+  const int features = points.features;
+  std::vector<Index> first =
+      first_equal_rows(result.coordinates, points.rows, features, weights, execution);
+  if (first.empty()) {
+    result.count = points.rows;
+    if (weights) result.weights.assign(weights, weights + points.rows);
+    return result;
+  }
+  // Number the locations by first row and close the gaps.
+  Index& count = result.count;
+  for (Index row = 0; row < points.rows; ++row) {
+    if (first[row] == row) {
+      if (count != row) {
+        std::copy_n(&result.coordinates[row * features], features,
+                    &result.coordinates[count * features]);
+      }
+      result.first_row.push_back(row);
+      first[row] = count++;
+    } else if (first[row] >= 0) {
+      first[row] = first[first[row]];  // the earlier row carries its location already
+    }
+  }
+  result.coordinates.resize(static_cast<std::size_t>(count * features));
+  result.weights = merged_weights(weights, first, count);
+  result.location_of_row = std::move(first);
+  return result;
+}
+
+}  // namespace quickshift

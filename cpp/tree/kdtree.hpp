@@ -1,0 +1,166 @@
+// A balanced k-d tree as plain data.
+//
+// Rows that are equal in every coordinate become one weighted location; rows of weight zero are
+// left out. The m locations are halved by rank along the widest side of their tight bounding box
+// until a piece has at most `leaf_capacity` of them. The tree is implicit: node 1 is the root, node
+// i has the children 2i and 2i + 1, and all leaves are on the level `levels`. The rank compares the
+// split coordinate first and the others after it, so the shape depends on the set of locations
+// alone: not on the order of rows, not on ties, not on threads.
+//
+// Leaf l owns the slots [l * stride, l * stride + count(l)), and at most four more. Counts are
+// multiples of four, so that vectors of queries are full; only the last leaf, which is one of the
+// largest, may lack up to three. Per-location arrays are indexed by slot; coordinates are stored by
+// leaf, feature, slot, so that a leaf is one block of memory with contiguous coordinates. The
+// unused slots of a leaf repeat its first location: they may be computed with, and their results
+// are dropped.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/array.hpp"
+#include "support/parallel.hpp"
+#include "support/points.hpp"
+#include "vector/pairs.hpp"
+
+namespace quickshift {
+
+// Slots of a leaf: what the largest holds, rounded up to whole vectors.
+inline int stride_for(Index locations, int levels) {
+  const Index most = ((locations - 1) >> levels) + 1;
+  return static_cast<int>(std::min<Index>((most + 3) / 4 * 4, INT_MAX));
+}
+
+struct Tree {
+  Index rows = 0;       // rows of the input
+  Index locations = 0;  // distinct rows of positive weight
+  int features = 0;
+  int exponent = 0;  // coordinates and periods are held times 2^-exponent
+  int levels = 0;    // depth of the leaves
+  int stride = 0;    // slots a leaf
+  bool periodic = false;
+  int weight_exponent = 0;  // weights are held times 2^-weight_exponent, the largest in [1, 2)
+  double total_weight = 0.0;
+  double least_weight = 0.0;
+  double greatest_weight = 0.0;
+
+  Array<double> coordinates;   // [leaf][feature][stride]
+  Array<double> weights;       // [slot]; zero in unused slots
+  Array<double> leaf_weights;  // [leaf]: of each of its locations; NaN where they differ
+  Array<double> boxes;         // [node][low, high][feature]
+  std::vector<double> period;  // [feature], infinite where open
+  Array<Index> row_of_slot;    // the first row of a location; -1 in unused slots
+  Array<Index> slot_of_row;    // -1 for rows of weight zero
+
+  Index leaves() const { return Index{1} << levels; }
+  Index nodes() const { return leaves() * 2; }
+  Index slots() const { return leaves() * stride; }
+
+  // Locations before a leaf, if they are counted without gaps.
+  Index begin_of_leaf(Index leaf) const {
+    const Index fours = (locations + 3) / 4;
+    const Index whole = fours >> levels;
+    const Index rest = fours & (leaves() - 1);
+    return std::min(4 * (leaf * whole + ((leaf * rest) >> levels)), locations);
+  }
+  int count(Index leaf) const {
+    return static_cast<int>(begin_of_leaf(leaf + 1) - begin_of_leaf(leaf));
+  }
+  const double* leaf_coordinates(Index leaf) const {
+    return coordinates.data() + leaf * features * stride;
+  }
+  const double* periods() const { return periodic ? period.data() : nullptr; }
+  LeafBlock leaf_block(Index leaf) const {
+    return {leaf_coordinates(leaf), periods(), features, stride};
+  }
+  double coordinate(Index slot, int feature) const {
+    return leaf_coordinates(slot / stride)[feature * stride + slot % stride];
+  }
+  const double* low(Index node) const { return boxes.data() + node * 2 * features; }
+  const double* high(Index node) const { return low(node) + features; }
+  bool is_leaf(Index node) const { return node >= leaves(); }
+  Index leaf_of(Index node) const { return node - leaves(); }
+};
+
+// The largest square, in the scale of the tree, of a distance within a length of the caller's.
+inline double square_within(const Tree& tree, double length) {
+  if (std::ldexp(length, -tree.exponent) > largest_coordinate) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return largest_square_within(scaled(length, tree.exponent));
+}
+
+// The coordinates of the i-th location of a leaf.
+inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {
+  const double* block = tree.leaf_coordinates(leaf);
+  for (int k = 0; k < tree.features; ++k) point[k] = block[k * tree.stride + i];
+}
+
+// weights: one per row, or null for all one. period: one per feature, or null where all are open.
+// The exponent of the scale is chosen from the points.
+Tree build_tree(const Points& points, const double* weights, const double* period,
+                const Execution& execution);
+
+// A tree over queries, in the scale and with the periods of the samples they will meet.
+Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
+
+// Finds the sum and the range of a tree's weights, and which leaves have equal ones.
+void add_up_weights(Tree& tree, const Execution& execution);
+
+// The locations of a tree in slot order without gaps: canonical, whatever the order of rows.
+// coordinates: (locations, features), unscaled. weights: (locations,).
+void copy_locations(const Tree& tree, double* coordinates, double* weights);
+
+// Writes by_slot[slot of row] for every row, `missing` for rows of weight zero.
+template <class Value>
+void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
+                    const Execution& execution, Value* by_row) {
+  run_ranges(execution, tree.rows, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      fetch_ahead(by_slot, tree.slot_of_row.data(), row, end);
+      const Index slot = tree.slot_of_row[row];
+      by_row[row] = slot < 0 ? missing : by_slot[slot];
+    }
+  });
+}
+
+// Runs body(node) on every node: below `top` levels subtree by subtree, in parallel.
+inline constexpr int parallel_top = 6;
+
+template <class Body>
+void for_subtrees(const Tree& tree, const Execution& execution, const Body& body) {
+  const Index subtrees = Index{1} << std::min(parallel_top, tree.levels);
+  run_tasks(execution, subtrees, 50.0 * static_cast<double>(tree.nodes()),
+            [&] { return [&](Index task) { body(subtrees + interleaved(task, subtrees)); }; });
+}
+
+// Children before parents.
+template <class Body>
+void for_nodes_upwards(const Tree& tree, const Execution& execution, const Body& body) {
+  for_subtrees(tree, execution, [&](Index root) {
+    for (Index width = tree.leaves() >> std::min(parallel_top, tree.levels); width > 0;
+         width /= 2) {
+      for (Index node = root * width; node < (root + 1) * width; ++node) body(node);
+    }
+  });
+  for (Index node = (Index{1} << std::min(parallel_top, tree.levels)) - 1; node >= 1; --node) {
+    body(node);
+  }
+}
+
+// Parents before children.
+template <class Body>
+void for_nodes_downwards(const Tree& tree, const Execution& execution, const Body& body) {
+  const Index top = Index{1} << std::min(parallel_top, tree.levels);
+  for (Index node = 1; node < top; ++node) body(node);
+  for_subtrees(tree, execution, [&](Index root) {
+    for (Index width = 1; width <= tree.leaves() / top; width *= 2) {
+      for (Index node = root * width; node < (root + 1) * width; ++node) body(node);
+    }
+  });
+}
+
+}  // namespace quickshift

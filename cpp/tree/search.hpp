@@ -1,0 +1,169 @@
+// One best-first walk for every nearest-something question; a keeper decides what counts.
+//
+// A keeper provides
+//   double reach() const          squares above it are of no interest; equal ones still are
+//   bool wants(Index node) const  whether any sample below the node can count
+//   void scan(const PairKernels&, const Tree&, Index leaf, const double* point, double* squares)
+//                                 looks at the samples of a leaf, with room for their squares
+#pragma once
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tree/box.hpp"
+#include "tree/kdtree.hpp"
+#include "vector/pairs.hpp"
+
+namespace quickshift {
+
+class TreeSearch {
+ public:
+  explicit TreeSearch(const Tree& tree)
+      : tree_(tree),
+        period_(tree.periods()),
+        kernels_(pair_kernels()),
+        squares_(static_cast<std::size_t>(tree.stride)) {}
+
+  // For a point that may lie anywhere.
+  template <class Keeper>
+  void from_root(const double* point, Keeper& keeper) {
+    if (keeper.wants(1)) visit(1, 0.0, point, keeper);
+  }
+
+  // For a point of the tree: its own leaf first, then the sibling of each ancestor, until the ball
+  // of interest lies inside an ancestor's box.
+  template <class Keeper>
+  void from_leaf(Index leaf, const double* point, Keeper& keeper) {
+    scan(leaf, point, keeper);
+    for (Index node = leaf + tree_.leaves(); node > 1; node /= 2) {
+      if (holds_ball(node, point, keeper.reach())) return;
+      consider(node ^ 1, point, keeper);
+    }
+  }
+
+  // Runs visit(other, fours) on the other leaves with locations near them, nearer relatives first.
+  // near(node) tells which of the leaf's locations, in fours, may be interested in a node; none are
+  // in what is further from all than the square `widest`. Open features only.
+  template <class Near, class Visit>
+  void look_around(Index leaf, double widest, const Near& near, const Visit& visit) {
+    const Index start = tree_.leaves() + leaf;
+    const double* box = tree_.low(start);
+    for (Index ancestor = start; ancestor > 1; ancestor /= 2) {
+      if (holds_box(ancestor, box, widest)) return;
+      around_.assign(1, ancestor ^ 1);
+      while (!around_.empty()) {
+        const Index node = around_.back();
+        around_.pop_back();
+        const unsigned fours = near(node);
+        if (!fours) continue;
+        if (tree_.is_leaf(node)) {
+          visit(tree_.leaf_of(node), fours);
+        } else {
+          around_.push_back(2 * node + 1);
+          around_.push_back(2 * node);
+        }
+      }
+    }
+  }
+
+ private:
+  template <class Keeper>
+  void consider(Index node, const double* point, Keeper& keeper) {
+    if (!keeper.wants(node)) return;
+    const double least = least_to_box(point, tree_.low(node), tree_.features, period_);
+    if (least <= keeper.reach()) visit(node, least, point, keeper);
+  }
+
+  template <class Keeper>
+  void visit(Index node, double least, const double* point, Keeper& keeper) {
+    stack_.clear();
+    stack_.emplace_back(node, least);
+    while (!stack_.empty()) {
+      std::tie(node, least) = stack_.back();
+      stack_.pop_back();
+      if (least > keeper.reach()) continue;
+      if (tree_.is_leaf(node)) {
+        scan(tree_.leaf_of(node), point, keeper);
+        continue;
+      }
+      push_children(node, point, keeper);
+    }
+  }
+
+  template <class Keeper>
+  void push_children(Index node, const double* point, Keeper& keeper) {
+    const Index left = 2 * node;
+    const double to_left = least_to_box(point, tree_.low(left), tree_.features, period_);
+    const double to_right = least_to_box(point, tree_.low(left + 1), tree_.features, period_);
+    const Index nearer = to_left <= to_right ? left : left + 1;
+    const double near = std::min(to_left, to_right);
+    const double far = std::max(to_left, to_right);
+    if (far <= keeper.reach() && keeper.wants(nearer ^ 1)) stack_.emplace_back(nearer ^ 1, far);
+    if (near <= keeper.reach() && keeper.wants(nearer)) stack_.emplace_back(nearer, near);
+  }
+
+  template <class Keeper>
+  void scan(Index leaf, const double* point, Keeper& keeper) {
+    keeper.scan(kernels_, tree_, leaf, point, squares_.data());
+  }
+
+  // What lies outside a node differs from a box inside it, in some feature, by at least the box's
+  // distance to that face of the node.
+  bool holds(Index node, const double* low, const double* high, double square) const {
+    const double* node_low = tree_.low(node);
+    const double* node_high = tree_.high(node);
+    for (int k = 0; k < tree_.features; ++k) {
+      const double gap = std::min(low[k] - node_low[k], node_high[k] - high[k]);
+      if (!(gap > 0.0 && gap * gap > square)) return false;
+    }
+    return true;
+  }
+  bool holds_ball(Index node, const double* point, double square) const {
+    return holds(node, point, point, square);
+  }
+  bool holds_box(Index node, const double* box, double square) const {
+    return holds(node, box, box + tree_.features, square);
+  }
+
+  const Tree& tree_;
+  const double* period_;
+  const PairKernels& kernels_;
+  std::vector<double> squares_;
+  std::vector<std::pair<Index, double>> stack_;
+  std::vector<Index> around_;
+};
+
+inline constexpr Index leaves_per_task = 16;
+
+// Runs body(search, leaf, point) on every leaf of the tree, with room for a point; each thread has
+// its own TreeSearch over `searched`.
+template <class Body>
+void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
+                        const Body& body) {
+  const Index tasks = (leaves.leaves() + leaves_per_task - 1) / leaves_per_task;
+  const auto room = static_cast<std::size_t>(leaves.features);
+  run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
+    return
+        [&, search = TreeSearch(searched), point = std::vector<double>(room)](Index task) mutable {
+          const Index end = std::min(leaves.leaves(), (task + 1) * leaves_per_task);
+          for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
+            body(search, leaf, point.data());
+          }
+        };
+  });
+}
+
+// Offers every sample of a leaf that is within the keeper's reach.
+template <class Keeper>
+void offer_leaf(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+                double* squares, Keeper& keeper) {
+  kernels.squares(point, tree.leaf_block(leaf), squares);
+  const int count = tree.count(leaf);
+  for (int i = 0; i < count; ++i) {
+    if (squares[i] <= keeper.reach()) keeper.offer(leaf * tree.stride + i, squares[i]);
+  }
+}
+
+}  // namespace quickshift

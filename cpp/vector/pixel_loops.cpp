@@ -1,0 +1,208 @@
+#include "vector/pixel_loops.hpp"
+
+#include "vector/vec.hpp"
+
+namespace quickshift::QUICKSHIFT_ISA {
+
+namespace {
+
+constexpr Index larger_of(Index a, Index b) { return a > b ? a : b; }
+
+// Colors of some pixels side by side. `known`: how many channels there are, 0 where that is known
+// at run time only; then they are loaded where they are needed.
+template <int known>
+struct Colors {
+  Colors(const double* at, Index plane, int) {
+    for (int k = 0; k < known; ++k) values[k] = load(at + k * plane);
+  }
+  // The square to the pixels at another place, on top of one that is given.
+  Vec square_to(const double* other, Index plane, Vec square) const {
+    for (int k = 0; k < known; ++k) {
+      const Vec delta = values[k] - load(other + k * plane);
+      square = fused(delta, delta, square);
+    }
+    return square;
+  }
+  Vec values[known];
+};
+
+template <>
+struct Colors<0> {
+  Colors(const double* place, Index, int count) : at(place), channels(count) {}
+  Vec square_to(const double* other, Index plane, Vec square) const {
+    for (int k = 0; k < channels; ++k) {
+      const Vec delta = load(at + k * plane) - load(other + k * plane);
+      square = fused(delta, delta, square);
+    }
+    return square;
+  }
+  const double* at;
+  int channels;
+};
+
+template <int known, int others>
+void add_others(const LinesOfPixels& of) {
+  const LinesOfPixels lines = of;  // which no sum can overwrite
+  for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
+    Vec squares[others];
+    for (int other = 0; other < others; ++other) {
+      squares[other] = broadcast(lines.squares[other][apart < 0 ? -apart : apart]);
+    }
+    // One of the two in the columns of the tile; beyond them sums do not matter.
+    const Index begin = -larger_of(apart, 0);
+    const Index end = lines.columns + larger_of(-apart, 0);
+    for (Index i = begin; i < end; i += lanes) {
+      const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
+      Vec sum = load(lines.sums + i);
+      for (int other = 0; other < others; ++other) {
+        const Index there = i + apart;
+        const Vec square =
+            here.square_to(lines.other_colors[other] + there, lines.plane, squares[other]);
+        const Vec term = power_of_two(square * lines.factor);
+        double* const to = lines.other_sums[other] + there;
+        sum += term;
+        store(to, load(to) + term);
+      }
+      store(lines.sums + i, sum);
+    }
+  }
+}
+
+template <int known>
+void add_within(const LinesOfPixels& of) {
+  const LinesOfPixels lines = of;
+  for (Index i = 0; i < lines.columns; i += lanes) {
+    const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
+    Vec sum = load(lines.sums + i);
+    for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
+      if (apart == 0) continue;
+      const Vec square = broadcast(lines.squares[0][apart < 0 ? -apart : apart]);
+      sum += power_of_two(here.square_to(lines.colors + i + apart, lines.plane, square) *
+                          lines.factor);
+    }
+    store(lines.sums + i, sum);
+  }
+}
+
+template <int known>
+void add_known(const LinesOfPixels& lines) {
+  using Add = void (*)(const LinesOfPixels&);
+  constexpr Add by_others[] = {add_within<known>, add_others<known, 1>, add_others<known, 2>};
+  static_assert(sizeof by_others / sizeof *by_others == lines_at_once + 1);
+  by_others[lines.others](lines);
+}
+
+void add_lines(const LinesOfPixels& lines) {
+  if (lines.channels == 3) return add_known<3>(lines);
+  if (lines.channels == 1) return add_known<1>(lines);
+  add_known<0>(lines);
+}
+
+// As float arithmetic would: what is rounded to double first has bits enough to be rounded again.
+inline Vec to_single(Vec x) {
+  typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
+  return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
+}
+
+template <bool single>
+inline Vec rounded(Vec x) {
+  if constexpr (single) return to_single(x);
+  return x;
+}
+
+template <bool single>
+inline Vec with_colors(const double* a, const double* b, Index plane, int channels, Vec square) {
+  for (int k = 0; k < channels; ++k) {
+    const Vec delta = rounded<single>(load(a + k * plane) - load(b + k * plane));
+    square = rounded<single>(square + rounded<single>(delta * delta));
+  }
+  return square;
+}
+
+// What the search has found for some pixels side by side.
+struct Nearest {
+  Vec square;
+  Vec height;
+  Bits number;
+};
+
+// The total order: of equal heights the pixel with the larger number is higher.
+struct TotalOrder {
+  static Bits higher(Vec there, Vec here, Index number) {
+    return number > 0 ? there >= here : there > here;
+  }
+  static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
+    const double* here = line.colors + i;
+    return with_colors<false>(here, here + step, line.plane, line.channels, line_sq + along);
+  }
+  static Bits wins_tie(Vec height, Bits number, const Nearest& nearest) {
+    return (height > nearest.height) | ((height == nearest.height) & (number > nearest.number));
+  }
+};
+
+template <bool single>
+struct RasterOrder {
+  static Bits higher(Vec there, Vec here, Index) { return there > here; }
+  static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
+    const double* here = line.colors + i;
+    const Vec colors =
+        with_colors<single>(here, here + step, line.plane, line.channels, broadcast(0.0));
+    return rounded<single>(rounded<single>(colors + line_sq) + along);
+  }
+  static Bits wins_tie(Vec, Bits number, const Nearest& nearest) { return number < nearest.number; }
+};
+
+template <class Order>
+void find(const PixelSearch& line, const Surroundings& around) {
+  for (Index i = 0; i < line.columns; i += lanes) {
+    const Vec height = load(line.heights + i);
+    const Vec place = load(line.places + i);
+    // Nothing is nearer than what is not there.
+    const Bits present = height > -__builtin_inf();
+    Nearest nearest{where(present, broadcast(line.beyond)), broadcast(__builtin_inf()), Bits{}};
+    for (Index k = 0; k < around.count; ++k) {
+      if (!any(nearest.square > around.least_sq[k])) break;
+      const Vec there = load(line.heights + i + around.step[k]);
+      const Bits higher = Order::higher(there, height, around.number[k]);
+      if (!any(higher)) continue;
+      const Vec along = place - load(line.places + i + around.column[k]);
+      const Vec square =
+          Order::square(line, i, around.step[k], line.line_sq[around.line[k]], along * along);
+      const Bits as_near = higher & (square <= nearest.square);
+      if (!any(as_near)) continue;
+      const Bits number = around.number[k] - Bits{};
+      const Bits wins =
+          as_near & ((square < nearest.square) | Order::wins_tie(there, number, nearest));
+      nearest.square = wins ? square : nearest.square;
+      nearest.height = wins ? there : nearest.height;
+      nearest.number = wins ? number : nearest.number;
+    }
+    store(line.squares + i, nearest.square);
+    __builtin_memcpy(line.numbers + i, &nearest.number, sizeof nearest.number);
+  }
+}
+
+void add_raster_single(const RasterLine& line) {
+  for (Index i = 0; i < line.columns; i += lanes) {
+    const double* here = line.colors + i;
+    Vec sum = load(line.sums + i);
+    for (Index down = -line.lines; down <= line.lines; ++down) {
+      for (Index apart = -line.reach; apart <= line.reach; ++apart) {
+        const Vec colors = with_colors<true>(here, here + down * line.length + apart, line.plane,
+                                             line.channels, broadcast(0.0));
+        const Vec square = to_single(to_single(colors + static_cast<double>(down * down)) +
+                                     static_cast<double>(apart * apart));
+        sum = to_single(sum + exp_of(to_single(square * static_cast<double>(line.factor))));
+      }
+    }
+    store(line.sums + i, sum);
+  }
+}
+
+}  // namespace
+
+extern const PixelLoops pixel_table;
+const PixelLoops pixel_table = {add_lines, find<TotalOrder>, find<RasterOrder<false>>,
+                                find<RasterOrder<true>>, add_raster_single};
+
+}  // namespace quickshift::QUICKSHIFT_ISA

@@ -1,0 +1,112 @@
+#include "vector/response_loops.hpp"
+
+#include "vector/pair_terms.hpp"
+
+namespace quickshift::QUICKSHIFT_ISA {
+
+namespace {
+
+// The sum of all of `response_step` numbers, in the same order whatever the lanes.
+inline double sum_of(const Vec (&parts)[response_step / lanes]) {
+  double all[response_step];
+  for (int part = 0; part < response_step / lanes; ++part) store(all + part * lanes, parts[part]);
+  return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
+}
+
+// Eight sums side by side, whatever the lanes, so that the order is that of every instruction set.
+template <class Terms, class Gap>
+double sum_with(const ResponseBlock& line, const KernelScale& scale, const Gap& gap_to) {
+  const Terms terms{scale};
+  constexpr int parts = response_step / lanes;
+  Vec sums[parts] = {};
+  for (long long first = 0; first < line.count; first += response_step) {
+    for (int part = 0; part < parts; ++part) {
+      const long long i = first + part * lanes;
+      const Vec gap = gap_to(load(line.places + i));
+      const Vec term = terms.of_square(load(line.squares + i) + gap * gap);
+      sums[part] += load(line.weights + i) * term;
+    }
+  }
+  return sum_of(sums);
+}
+
+template <class Terms>
+double response_sum(const ResponseBlock& line, const KernelScale& scale, double low, double high) {
+  if (low == high) return sum_with<Terms>(line, scale, [&](Vec place) { return place - low; });
+  return sum_with<Terms>(line, scale,
+                         [&](Vec place) { return positive(larger(low - place, place - high)); });
+}
+
+// Eight sums side by side, as in `sum_with`.
+template <class Terms>
+SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, double at) {
+  const Terms terms{scale};
+  constexpr int parts = response_step / lanes;
+  Vec sums[parts] = {};
+  Vec moments[parts] = {};
+  for (long long first = 0; first < line.count; first += response_step) {
+    for (int part = 0; part < parts; ++part) {
+      const long long i = first + part * lanes;
+      const Vec delta = load(line.places + i) - at;
+      const Vec term = terms.of_square(load(line.squares + i) + delta * delta);
+      const Vec weighted = load(line.weights + i) * term;
+      sums[part] += weighted;
+      moments[part] = fused(weighted, delta, moments[part]);
+    }
+  }
+  const double sum = sum_of(sums);
+  return {sum, sum_of(moments) / (sum * scale.width)};
+}
+
+// By Hermite's polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
+void response_series(const ResponseBlock& line, const KernelScale& scale, double centre,
+                     double* coefficients) {
+  const RoughGaussian terms{scale};
+  Vec sums[series_terms];
+  clear(sums);
+  for (long long first = 0; first < line.count; first += lanes) {
+    const Vec delta = centre - load(line.places + first);
+    const Vec z = delta / scale.width;
+    Vec before =
+        load(line.weights + first) * terms.of_square(load(line.squares + first) + delta * delta);
+    Vec term = z * before;
+    sums[0] += before;
+    sums[1] += term;
+    for (int k = 2; k < series_terms; ++k) {
+      const Vec next = fused(z, term, before * (1.0 - k));
+      before = term;
+      term = next;
+      sums[k] += term;
+    }
+  }
+  double factor = 1.0;
+  for (int k = 0; k < series_terms; ++k) {
+    double sum = 0.0;
+    for (int i = 0; i < lanes; ++i) sum += sums[k][i];
+    coefficients[k] = factor * sum;
+    factor /= -(k + 1.0);
+  }
+}
+
+}  // namespace
+
+constexpr ResponseSum response_sums[] = {
+    response_sum<Gaussian>,
+    response_sum<Exponential>,
+    response_sum<Compact<Kernel::silverman>>,
+    response_sum<Compact<Kernel::uniform>>,
+    response_sum<Compact<Kernel::triangular>>,
+    response_sum<Compact<Kernel::tricube>>,
+    response_sum<Compact<Kernel::cosine>>,
+    response_sum<Epanechnikov>,
+};
+static_assert(sizeof response_sums / sizeof *response_sums == kernel_count,
+              "one entry a kernel, in order");
+constexpr ResponseSum rough_response_sums[] = {response_sum<RoughGaussian>,
+                                               response_sum<RoughExponential>};
+
+extern const ResponseLoops response_table;
+const ResponseLoops response_table = {response_sums, rough_response_sums, response_slope<Gaussian>,
+                                      response_slope<RoughGaussian>, response_series};
+
+}  // namespace quickshift::QUICKSHIFT_ISA

@@ -1,0 +1,203 @@
+"""Save the results of some fifty fits, or compare the present ones with saved ones, bit by bit.
+
+For changes that must not change an answer: save before the first edit, compare after the last one,
+on one machine, because the last bits depend on the instruction set.
+
+    python scripts/same_bits.py save before.npz
+    python scripts/same_bits.py compare before.npz
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import quickshift as qs
+
+Arrays = dict[str, Any]
+
+KERNELS = (
+    "gaussian",
+    "exponential",
+    "silverman",
+    "uniform",
+    "triangular",
+    "tricube",
+    "cosine",
+    "epanechnikov",
+)
+# The search for the most likely bandwidth ends within this relative width, not at a bit.
+CV_TOLERANCE = 1e-3
+
+
+def blobs(n: int, centers: int, d: int) -> Any:
+    """Draw Gaussian blobs around centers ten apart and more."""
+    rng = np.random.default_rng(d)
+    middles = rng.normal(size=(centers, d)) * 5
+    return middles[rng.integers(0, centers, n)] + rng.normal(size=(n, d))
+
+
+def clusters(X: Any, weights: Any = None, **settings: Any) -> Arrays:
+    """Fit `QuickShift`, and ask it what users ask."""
+    model = qs.QuickShift(**settings).fit(X, sample_weight=weights)
+    queries = X[::7] + 0.1
+    return {
+        "bandwidth": model.bandwidth_,
+        "tau": model.tau_,
+        "labels": model.labels_,
+        "modes": model.modes_,
+        "density": model.density_,
+        "log_density": model.log_density_,
+        "parent": model.parent_,
+        "distance": model.parent_distance_,
+        "significance": model.significance_,
+        "coarser": model.labels_at(3 * model.tau_),
+        "predicted": model.predict(queries),
+        "scores": model.score_samples(queries),
+    }
+
+
+def tree(X: Any, **settings: Any) -> Arrays:
+    """Fit `QuickShiftTree`, and look at its tree."""
+    model = qs.QuickShiftTree(**settings).fit(X)
+    found = model.tree_
+    return {
+        "labels": model.labels_,
+        "merges": found.merges,
+        "births": found.births,
+        "significance": found.significance,
+        "sizes": found.sizes,
+        "towards": found.towards,
+        "pruned": found.prune(significance=1.0).labels(),
+        "components": found.components_at(float(np.median(found.density))),
+        "linkage": found.to_linkage(),
+    }
+
+
+def regression(X: Any, y: Any, **settings: Any) -> Arrays:
+    """Fit `ModalRegressor`, and ask for modes and sets."""
+    model = qs.ModalRegressor(**settings).fit(X, y)
+    queries = X[::5] + 0.01
+    modes = model.predict_modes(queries)
+    sets = model.predict_set(queries, coverage=0.8)
+    return {
+        "bandwidth": model.bandwidth_,
+        "tau": model.tau_,
+        "offsets": modes.offsets,
+        "values": modes.values,
+        "densities": modes.densities,
+        "support": modes.support,
+        "lower": sets.lower,
+        "upper": sets.upper,
+    }
+
+
+def picture(image: Any, **settings: Any) -> Arrays:
+    """Segment a picture."""
+    forest = qs.segment_forest(image, **settings)
+    return {
+        "labels": qs.segment(image, **settings),
+        "parent": forest.parent,
+        "distance": forest.parent_distance,
+        "density": forest.density,
+        "some": forest.labels_for(20),
+        "strength": qs.boundary_strength(forest),
+    }
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Arrays]]]:
+    """Name each fit, and say how to make it."""
+    rng = np.random.default_rng(17)
+    few = {d: blobs(4000 // d, 5, d) for d in (1, 2, 3)}
+    many = {d: blobs(1500, 4, d) for d in (5, 8, 20, 64)}
+    for kernel in KERNELS:
+        for d, h in ((1, 0.7), (2, 0.9), (3, 1.2)):
+            yield (
+                f"{kernel} {d}",
+                lambda kernel=kernel, d=d, h=h: clusters(
+                    few[d], kernel=kernel, bandwidth=h, tau=2 * h
+                ),
+            )
+    for d, X in many.items():
+        yield f"automatic {d}", lambda X=X: clusters(X)
+    yield "automatic 2", lambda: clusters(few[2])
+    yield "wide gaussian", lambda: clusters(few[2], bandwidth=4.0, tau=5.0)
+    yield "every pair", lambda: clusters(many[8], bandwidth=2.0, tau=4.0, rtol=0.0)
+    large = blobs(60_000, 8, 2)
+    yield "large grid", lambda: clusters(large, bandwidth=0.8, tau=2.0)
+    yield "large moments", lambda: clusters(large, kernel="epanechnikov", bandwidth=0.8, tau=2.0)
+    yield "blocks", lambda: clusters(blobs(4000, 5, 32), bandwidth=4.0, tau=9.0)
+    yield "strict", lambda: clusters(np.round(few[2]), bandwidth=1.0, tau=1.0, ties="strict")
+    yield "float32", lambda: clusters(few[3].astype(np.float32), bandwidth=1.0, tau=2.0)
+    yield "clusters wanted", lambda: clusters(few[2], n_clusters=9)
+    weights = rng.integers(0, 4, len(few[2])).astype(float)
+    yield "weights", lambda: clusters(few[2], weights, kernel="epanechnikov")
+    angles = rng.vonmises(0.0, 2.0, (1200, 2)) + np.pi
+    ring = {"metric": "periodic", "period": [2 * np.pi, np.inf]}
+    yield "periodic", lambda: clusters(angles, **ring)
+    for kernel in ("gaussian", "uniform", "tricube"):
+        yield f"tree {kernel}", lambda kernel=kernel: tree(few[2], kernel=kernel)
+    yield "tree paper", lambda: tree(few[3], bandwidth="paper")
+    X, y = qs.datasets.two_branches().sample(900, seed=2)
+    for kernel in ("gaussian", "exponential", "uniform", "epanechnikov", "cosine"):
+        yield f"regression {kernel}", lambda kernel=kernel: regression(X, y, kernel=kernel)
+    yield "regression one h", lambda: regression(X, y, bandwidth=0.1, tau=0.2)
+    shortest = {"bandwidth": "prediction_set"}
+    yield "regression shortest", lambda: regression(X[:300], y[:300], **shortest)
+    wide = np.hstack([X, rng.normal(size=X.shape)])
+    yield "regression of two", lambda: regression(wide, np.column_stack([y, y**2]))
+    colors = rng.random((40, 50, 3)).cumsum(axis=0).cumsum(axis=1)
+    colors /= colors.max()
+    yield "picture", lambda: picture(colors)
+    yield "gray", lambda: picture(colors[..., 0], window=None, sigma=1.0)
+    yield "volume", lambda: picture(colors, channel_axis=None, bandwidth=2.0)
+    yield (
+        "scikit-image's",
+        lambda: {"labels": qs.compat.skimage.quickshift(colors, rng=3, max_dist=8)},
+    )
+    bytes_ = (255 * colors).astype(np.uint8)
+    yield "tiles", lambda: {"labels": qs.segment_tiles(bytes_, tile=(16, 16))}
+    yield "cv", lambda: {"bandwidth": qs.QuickShift("cv").fit(few[2]).bandwidth_}
+
+
+def run() -> Arrays:
+    """Make every fit, and flatten what comes out."""
+    return {
+        f"{name}: {field}": np.asarray(value)
+        for name, fit in cases()
+        for field, value in fit().items()
+    }
+
+
+def differences(before: Arrays, after: Arrays) -> list[str]:
+    """Name the arrays that are missing or not the same to the last bit."""
+    wrong = sorted(set(before) ^ set(after))
+    for name in set(before) & set(after):
+        old, new = before[name], after[name]
+        if name.startswith("cv"):
+            same = np.allclose(old, new, rtol=CV_TOLERANCE)
+        else:
+            same = old.dtype == new.dtype and old.shape == new.shape
+            same = same and old.tobytes() == new.tobytes()
+        if not same:
+            wrong.append(name)
+    return wrong
+
+
+def main(action: str, path: str) -> int:
+    """Save or compare; returns the exit code."""
+    found = run()
+    fits = len({name.split(":")[0] for name in found})
+    if action == "save":
+        np.savez_compressed(path, **found)
+        print(f"{len(found)} arrays of {fits} fits saved")
+        return 0
+    with np.load(path) as saved:
+        wrong = differences(dict(saved), found)
+    print(f"{len(wrong)} of {len(found)} arrays of {fits} fits differ", *wrong, sep="\n  ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
