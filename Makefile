@@ -15,7 +15,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest check stub format bench labelled distortion modal calibrate docs wheel clean
+.PHONY: help demo test test-lowest check stub public-names format bench labelled distortion modal calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
 .NOTPARALLEL:
@@ -48,6 +48,9 @@ define write_stub
 	$(BIN)/python -m nanobind.stubgen --quiet --module quickshift._core --output-file $(1)
 	$(BIN)/ruff format --quiet $(1)
 endef
+
+public-names: .venv/.installed  ## accept changed public names: write tests/public_names.txt anew
+	$(BIN)/python scripts/public_names.py > tests/public_names.txt
 
 format: .venv/.group-check  ## rewrite Python and C++ in the project's format
 	$(BIN)/ruff check --fix-only

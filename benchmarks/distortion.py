@@ -21,8 +21,8 @@ from scipy.spatial import cKDTree
 
 import quickshift as qs
 from quickshift.datasets import Dome, GaussianMixture, ShapeMixture
-from quickshift.stages.known_tree import known_tree
-from quickshift.stages.tree_merges import name_merges
+from quickshift.stages.tree.known_tree import known_tree
+from quickshift.stages.tree.merges import name_merges
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "distortion.md"
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickshift.stages.branches import trace
-from quickshift.stages.conditional_modes import ConditionalModes
+from quickshift.stages.regression.branches import trace
+from quickshift.stages.regression.conditional_modes import ConditionalModes
 
 
 def modes_of(columns):

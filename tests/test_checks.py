@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from quickshift.kernels import KERNELS, get_kernel
-from quickshift.stages import (
-    assign,
-    choose_bandwidth,
-    climb,
-    cut,
-    cut_into,
-    estimate_density,
-    fit_estimate,
-    prepare,
-)
-from quickshift.stages.checks import (
+from quickshift.checks import (
     check_bandwidth,
     check_choice,
     check_count,
@@ -30,6 +19,17 @@ from quickshift.stages.checks import (
     check_tau,
     check_weights,
     refuse_lossy,
+)
+from quickshift.kernels import KERNELS, get_kernel
+from quickshift.stages import (
+    assign,
+    choose_bandwidth,
+    climb,
+    cut,
+    cut_into,
+    estimate_density,
+    fit_estimate,
+    prepare,
 )
 
 X = np.array([[0.0], [1.0], [2.0]])

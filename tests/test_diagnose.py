@@ -18,13 +18,13 @@ from quickshift.stages import (
     conditions,
     cut,
     diagnose_modes,
-    diagnosis_steps,
     link,
     mode_recovery,
     mode_steps,
     prepare,
     separation,
 )
+from quickshift.stages.diagnosis import neighborhoods
 from quickshift.stages.parent_graph import rounded
 
 KINDS = ("random", "lattice", "duplicated", "constant")
@@ -142,7 +142,7 @@ def separated(
 def test_steps_are_the_maxima_over_balls(case: Case) -> None:
     D = distances(case)
     for graph in graphs(case):
-        f = graph.density
+        f = graph.heights
         for row in rows_of(case):
             rise, drop = mode_steps(graph, row, case.h)
             for steps, sign in ((rise, 1), (drop, -1)):
@@ -169,7 +169,7 @@ def test_first_rise_is_at_the_parent(case: Case) -> None:
 def test_modes_are_plus_and_minus_by_definition(case: Case) -> None:
     D = distances(case)
     for graph in graphs(case):
-        f, tau = graph.density, case.h
+        f, tau = graph.heights, case.h
         forest = cut(graph, tau)
         tree = link(graph.samples, f, forest, tau)
         birth, death = tree.persistence().T
@@ -187,16 +187,16 @@ def test_modes_are_plus_and_minus_by_definition(case: Case) -> None:
 
 
 @EVERY_CASE
-@pytest.mark.parametrize("pairs", [7, diagnosis_steps.PAIRS])
+@pytest.mark.parametrize("pairs", [7, neighborhoods.PAIRS])
 def test_theorem_counts_modes_by_definition(
     case: Case, pairs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagnosis_steps, "PAIRS", pairs)
+    monkeypatch.setattr(neighborhoods, "PAIRS", pairs)
     D = distances(case)
     r_m = 0.61 * case.h
     settings = itertools.product((0.8, 1.7, math.inf), (0.0, 0.3, 9.1), MARGINS)
     for graph, (times, slack, delta) in itertools.product(graphs(case), settings):
-        f, tau, epsilon = graph.density, times * case.h, slack * case.h
+        f, tau, epsilon = graph.heights, times * case.h, slack * case.h
         found = mode_recovery(graph, tau, r_m, epsilon=epsilon, delta=delta)
         modes = cut(graph, r_m).roots.tolist()
         plus = {x for x in modes if is_plus(f, D, x, tau + epsilon, r_m, delta)}
@@ -222,15 +222,15 @@ def test_theorem_has_no_bound_where_tau_is_below_the_mode_radius() -> None:
 
 
 @EVERY_CASE
-@pytest.mark.parametrize("pairs", [7, diagnosis_steps.PAIRS])
+@pytest.mark.parametrize("pairs", [7, neighborhoods.PAIRS])
 def test_separation_is_the_best_of_all_sets(
     case: Case, pairs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagnosis_steps, "PAIRS", pairs)
+    monkeypatch.setattr(neighborhoods, "PAIRS", pairs)
     D = distances(case)
     rows = rows_of(case)
     for graph, (r_s, tau) in itertools.product(graphs(case), [(0.31, 0.73), (0.11, 1.0), (1, 2)]):
-        f = graph.density
+        f = graph.heights
         for i, j in itertools.product(rows[:2], rows[::4]):
             settings = {"r_s": r_s * case.h, "tau": tau * case.h}
             found = separation(graph.samples, f, i, j, **settings)
@@ -374,7 +374,7 @@ def test_bits_that_climbing_ignores_are_not_higher() -> None:
     assert math.isinf(top.parent_distance)
     assert top.rise.radii.size == 0
     assert (
-        rounded(model._graph.density, 36) == rounded(rounded(model._graph.density, 36), 36)
+        rounded(model._graph.heights, 36) == rounded(rounded(model._graph.heights, 36), 36)
     ).all()
 
 

@@ -191,7 +191,7 @@ def test_every_stage_is_refused(limited):
         "prepare": lambda: stages.prepare(X),
         "choose_bandwidth": lambda: stages.choose_bandwidth(samples),
         "estimate_density": lambda: stages.estimate_density(samples, 0.3),
-        "climb": lambda: stages.climb(samples, graph.density),
+        "climb": lambda: stages.climb(samples, graph.heights),
         "choose_tau": lambda: stages.choose_tau(samples, 0.3),
         "cut": lambda: stages.cut(graph, 1.0),
         "the density at queries": lambda: estimate.density_at(X),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from quickshift import ConditionalModes, PredictionSet
-from quickshift.stages.prediction_set import (
+from quickshift.stages.regression.prediction_set import (
     check_coverage,
     conformal_radius,
-    misses,
+    nonconformity_scores,
     set_around,
 )
 
@@ -115,18 +115,22 @@ def test_each_of_exchangeable_scores_is_covered_as_often_as_promised(coverage):
 
 def test_miss_is_the_distance_to_the_nearest_mode():
     modes = modes_of([4.0, 1.0], [], [2.0])
-    np.testing.assert_array_equal(misses(modes, np.array([3.5, 0.0, 2.0])), [0.5, inf, 0.0])
-    np.testing.assert_array_equal(misses(modes, np.array([-1.0, 9.0, 5.0])), [2.0, inf, 3.0])
+    np.testing.assert_array_equal(
+        nonconformity_scores(modes, np.array([3.5, 0.0, 2.0])), [0.5, inf, 0.0]
+    )
+    np.testing.assert_array_equal(
+        nonconformity_scores(modes, np.array([-1.0, 9.0, 5.0])), [2.0, inf, 3.0]
+    )
 
 
 def test_miss_of_several_outputs_is_the_largest_difference_to_the_nearest_mode():
     modes = modes_of([[0.0, 0.0], [4.0, 1.0]], np.empty((0, 2)), [[1.0, 1.0]])
     y = np.array([[3.0, 3.0], [0.0, 0.0], [1.5, -1.0]])
-    np.testing.assert_array_equal(misses(modes, y), [2.0, inf, 2.0])
+    np.testing.assert_array_equal(nonconformity_scores(modes, y), [2.0, inf, 2.0])
 
 
 def test_every_miss_is_infinite_where_nothing_has_a_mode():
-    np.testing.assert_array_equal(misses(modes_of([], []), np.zeros(2)), [inf, inf])
+    np.testing.assert_array_equal(nonconformity_scores(modes_of([], []), np.zeros(2)), [inf, inf])
 
 
 # What lies around them
@@ -211,7 +215,7 @@ def test_set_holds_exactly_what_is_within_the_radius(radius):
         assert (here[1:, 0] > here[:-1, 1]).all()
     for _ in range(40):
         y = rng.uniform(-1, 6, size=60)
-        np.testing.assert_array_equal(found.contains(y), misses(modes, y) <= radius)
+        np.testing.assert_array_equal(found.contains(y), nonconformity_scores(modes, y) <= radius)
 
 
 def test_modes_are_left_as_they_are():
@@ -346,7 +350,7 @@ def test_set_of_the_radius_that_a_response_asks_for_holds_it():
     values, responses = (np.round(rng.normal(size=4000), 1) for _ in range(2))
     every = np.arange(4001)
     modes = ConditionalModes(every, values, values, values, values)
-    radii = misses(modes, responses)
+    radii = nonconformity_scores(modes, responses)
     for radius in np.unique(radii):
         inside = set_around(modes, radius).contains(responses)
         assert inside[radii <= radius].all()

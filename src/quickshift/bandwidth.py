@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from quickshift.arrays import Floats
 
 __all__ = [
     "RULES",
@@ -53,7 +54,7 @@ class KernelFacts(Protocol):
     def variance(self, d: int, /) -> float: ...
 
 
-def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], q: float) -> float:
+def weighted_quantile(values: Floats, weights: Floats, q: float) -> float:
     """Quantile of a weighted sample, by linear interpolation.
 
     Parameters
@@ -81,17 +82,13 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     return _quantiles(*_present(values, weights), [q])[0]
 
 
-def _present(
-    rows: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _present(rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Rows of positive weight, and their weights."""
     present = weights > 0
     return (rows, weights) if present.all() else (rows[present], weights[present])
 
 
-def _quantiles(
-    values: NDArray[np.float64], weights: NDArray[np.float64], shares: list[float]
-) -> list[float]:
+def _quantiles(values: Floats, weights: Floats, shares: list[float]) -> list[float]:
     positions = np.maximum(np.multiply(shares, weights.sum() - 1.0), 0.0)
     below = np.floor(positions)
     low, high = _order_statistics(values, weights, np.stack([below, below + 1.0]))
@@ -101,9 +98,7 @@ def _quantiles(
     return [float(x) for x in result]
 
 
-def _order_statistics(
-    values: NDArray[np.float64], weights: NDArray[np.float64], ranks: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _order_statistics(values: Floats, weights: Floats, ranks: Floats) -> Floats:
     """Value at each rank, counted from zero, of the sample with every value repeated."""
     last = len(values) - 1
     if (weights == 1.0).all():  # selection, which spares the sort
@@ -115,9 +110,9 @@ def _order_statistics(
 
 
 def spread(
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    period: NDArray[np.float64] | None = None,
+    points: Floats,
+    weights: Floats,
+    period: Floats | None = None,
 ) -> float:
     """Typical scale of the data, σ̄, which one far outlier does not move.
 
@@ -160,12 +155,12 @@ def spread(
     return math.ldexp(float(np.ldexp(scales, -exponent).mean()), exponent)
 
 
-def _exponent(x: NDArray[np.float64]) -> int:
+def _exponent(x: Floats) -> int:
     """Power of two that scales x into [-1, 1] without rounding."""
     return int(np.frexp(np.abs(x).max())[1])
 
 
-def _robust(x: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def _robust(x: Floats, weights: Floats) -> float:
     """Smaller of the standard deviation and the scaled IQR of one feature."""
     exponent = _exponent(x)  # so that squares neither overflow nor vanish
     x = np.ldexp(x, -exponent)
@@ -179,9 +174,7 @@ def _robust(x: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     return math.ldexp(min(deviation, iqr) if iqr > 0 else deviation, exponent)
 
 
-def _circular_deviation(
-    x: NDArray[np.float64], weights: NDArray[np.float64], period: float
-) -> float:
+def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
     """Circular standard deviation √(-2 ln R)·period/2π of one feature, R the mean resultant."""
     turns = (x - x[0]) / period
     angles = 2.0 * math.pi * (turns - np.rint(turns))
@@ -303,7 +296,7 @@ def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
     return bandwidth * math.sqrt(kernel.variance(d))
 
 
-def neighbour_floor(nearest_distance: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def neighbour_floor(nearest_distance: Floats, weights: Floats) -> float:
     """Least Gaussian bandwidth at which most points have a neighbour that counts.
 
     With many features the rate n^(-1/(d+4)) hardly falls, while the nearest neighbours are far
@@ -329,17 +322,13 @@ def neighbour_floor(nearest_distance: NDArray[np.float64], weights: NDArray[np.f
     return _finite_quantile(nearest_distance, weights, 0.5) / 3.0
 
 
-def _finite_quantile(
-    distance: NDArray[np.float64], weights: NDArray[np.float64], q: float
-) -> float:
+def _finite_quantile(distance: Floats, weights: Floats, q: float) -> float:
     finite = np.isfinite(distance)
     distances, counts = _present(distance[finite], weights[finite])
     return weighted_quantile(distances, counts, q) if len(distances) else 0.0
 
 
-def tau_rule(
-    h_gaussian: float, nearest_distance: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def tau_rule(h_gaussian: float, nearest_distance: Floats, weights: Floats) -> float:
     """Cut length: 1.5·h_G, but long enough for nearly every point to reach a neighbour.
 
     Parameters
@@ -366,7 +355,7 @@ def tau_rule(
     return max(1.5 * h_gaussian, _finite_quantile(nearest_distance, weights, 0.99))
 
 
-def period_limit(kernel: KernelFacts, period: NDArray[np.float64] | None) -> float:
+def period_limit(kernel: KernelFacts, period: Floats | None) -> float:
     """Largest bandwidth at which a kernel meets only the nearest image of a point.
 
     Parameters

@@ -15,11 +15,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from quickshift.arrays import Floats
 
 __all__ = ["KERNELS", "Integrals", "Kernel", "get_kernel"]
 
-Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Profile = Callable[[Floats], Floats]
 
 
 class Integrals(NamedTuple):
@@ -83,7 +85,7 @@ class Kernel:
         """
         return math.isinf(self.support)
 
-    def profile(self, t: ArrayLike) -> NDArray[np.float64]:
+    def profile(self, t: ArrayLike) -> Floats:
         """Evaluate k(t), not normalised.
 
         Parameters
@@ -232,7 +234,7 @@ def _power(m: int, q: int) -> Integrals:
 
 
 @cache
-def _gauss_legendre() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gauss_legendre() -> tuple[Floats, Floats]:
     """Nodes and weights for the unit interval."""
     nodes, weights = np.polynomial.legendre.leggauss(80)
     return 0.5 * (1.0 + nodes), 0.5 * weights
@@ -241,7 +243,7 @@ def _gauss_legendre() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _integrated(inside: Profile, support: float) -> Integrals:
     """Integrals of a compact profile by Gauss-Legendre."""
 
-    def radial(d: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def radial(d: int, p: int) -> tuple[Floats, Floats]:
         # In units of the support x^(d-1) vanishes below 1 - 60/d: no node is wasted there.
         nodes, weights = _gauss_legendre()
         width = min(1.0, 60.0 / d)
@@ -258,12 +260,12 @@ def _integrated(inside: Profile, support: float) -> Integrals:
     return Integrals(log_power, variance)
 
 
-def _silverman(t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _silverman(t: Floats) -> Floats:
     s = math.sqrt(0.5) * t
     return np.exp(-s) * np.sin(s + 0.25 * math.pi)
 
 
-def _cosine(t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cosine(t: Floats) -> Floats:
     return np.cos(0.5 * math.pi * t)
 
 

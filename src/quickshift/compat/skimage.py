@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.arrays import Floats, Numbers
 from quickshift.image.color import rgb_to_lab, to_float
 from quickshift.threads import resolve_threads
 
@@ -29,7 +30,7 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     rng: Any = 42,
     *,
     channel_axis: int = -1,
-) -> Labels | tuple[Labels, Labels, NDArray[Any]]:
+) -> Labels | tuple[Labels, Labels, Numbers]:
     """Segment a picture exactly as ``skimage.segmentation.quickshift`` does.
 
     For code that has to give the same segments as before. `quickshift.segment` has no random
@@ -97,7 +98,7 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
 
 def _prepare(
     image: ArrayLike, sigma: float, convert2lab: bool, kernel_size: float, channel_axis: int
-) -> NDArray[Any]:
+) -> Numbers:
     picture = to_float(np.atleast_3d(np.asanyarray(image)))
     if picture.ndim > 3:
         raise ValueError(
@@ -126,12 +127,12 @@ def _prepare(
 
 
 def _densities(
-    pixels: NDArray[Any],
+    pixels: Numbers,
     width: np.floating[Any],
     reach: int,
     rng: np.random.Generator,
     threads: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum kernels on top of noise, in the arithmetic of the picture's type."""
     rows, columns, channels = pixels.shape
     noise = rng.normal(scale=_NOISE, size=rows * columns)
@@ -148,7 +149,7 @@ def _densities(
     return sums
 
 
-def _cut(parent: NDArray[np.intp], distance: NDArray[Any], max_dist: float, threads: int) -> Labels:
+def _cut(parent: NDArray[np.intp], distance: Numbers, max_dist: float, threads: int) -> Labels:
     """Give trees numbers by the positions of their roots."""
     kept = np.where(distance > max_dist, math.inf, distance.astype(np.float64, copy=False))
     root, roots = _core.find_roots(parent, kept, np.finfo(np.float64).max, threads)

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from quickshift.arrays import Floats, Indices
+
 Seed = int | np.random.Generator
 
 
@@ -57,7 +57,7 @@ def as_vector(values: Sequence[float], name: str) -> tuple[float, ...]:
     return tuple(vector.tolist())
 
 
-def as_points(X: ArrayLike, d: int) -> FloatArray:
+def as_points(X: ArrayLike, d: int) -> Floats:
     """Return ``X`` as (m, d) floats; a flat array is m points where d = 1."""
     points = np.asarray(X, dtype=np.float64)
     if points.ndim == 1 and d == 1:
@@ -70,7 +70,7 @@ def as_points(X: ArrayLike, d: int) -> FloatArray:
     return points
 
 
-def as_weights(weights: ArrayLike | None, k: int) -> FloatArray:
+def as_weights(weights: ArrayLike | None, k: int) -> Floats:
     """Return ``k`` read-only weights that sum to one; None makes them equal."""
     raw = np.ones(k) if weights is None else np.asarray(weights, dtype=np.float64)
     if raw.shape != (k,) or not (np.isfinite(raw).all() and (raw > 0).all()):
@@ -81,7 +81,7 @@ def as_weights(weights: ArrayLike | None, k: int) -> FloatArray:
     return frozen(raw / raw.sum())
 
 
-def frozen(array: FloatArray) -> FloatArray:
+def frozen(array: Floats) -> Floats:
     """Return a copy of ``array`` that cannot be written to."""
     copy = np.array(array, dtype=np.float64)
     copy.setflags(write=False)
@@ -89,12 +89,12 @@ def frozen(array: FloatArray) -> FloatArray:
 
 
 def draw(
-    weights: FloatArray,
-    draw_component: Callable[[int, int, np.random.Generator], FloatArray],
+    weights: Floats,
+    draw_component: Callable[[int, int, np.random.Generator], Floats],
     n: int,
     d: int,
     seed: Seed,
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[Floats, Indices]:
     """Draw ``n`` points of a mixture; ``draw_component(c, m, rng)`` gives m of component c."""
     n = as_count(n)
     rng = as_generator(seed)

@@ -19,7 +19,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.datasets.arguments import FloatArray, Seed, as_count, as_generator, as_number
+from quickshift.arrays import Floats
+from quickshift.datasets.arguments import Seed, as_count, as_generator, as_number
 from quickshift.datasets.gaussian_mixture import modes_on_line
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
     "two_branches",
 ]
 
-Branches = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
+Branches = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class ConditionalMixture:
     high: float = 1.0
     marginal: Literal["uniform", "arcsine"] = "uniform"
 
-    def sample(self, n: int, seed: Seed = 0) -> tuple[FloatArray, FloatArray]:
+    def sample(self, n: int, seed: Seed = 0) -> tuple[Floats, Floats]:
         """Draw ``n`` pairs.
 
         Parameters
@@ -92,7 +93,7 @@ class ConditionalMixture:
         y = means[rows, chosen] + scales[rows, chosen] * rng.standard_normal(n)
         return x[:, None], y
 
-    def conditional_density(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+    def conditional_density(self, x: ArrayLike, y: ArrayLike) -> Floats:
         """Return f(y | x) for ``x`` and ``y`` of one shape, or shapes that broadcast.
 
         Raises
@@ -105,10 +106,10 @@ class ConditionalMixture:
         weights, means, scales = self._at(x.ravel())
         z = (y.ravel()[:, None] - means) / scales
         parts = weights * np.exp(-0.5 * z * z) / (scales * np.sqrt(2 * np.pi))
-        density: FloatArray = parts.sum(axis=1).reshape(y.shape)
+        density: Floats = parts.sum(axis=1).reshape(y.shape)
         return density
 
-    def density(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+    def density(self, x: ArrayLike, y: ArrayLike) -> Floats:
         """Return the joint density f(x, y); zero outside the interval of x."""
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
         inside = (x >= self.low) & (x <= self.high)
@@ -117,7 +118,7 @@ class ConditionalMixture:
         density[inside] *= self.conditional_density(x[inside], y[inside])
         return density
 
-    def conditional_modes(self, x: float) -> FloatArray:
+    def conditional_modes(self, x: float) -> Floats:
         """Return the local maxima of f(y | x) in y, ascending, for one ``x``."""
         at = np.asarray(x, dtype=np.float64)
         if at.size != 1:
@@ -129,7 +130,7 @@ class ConditionalMixture:
         weights, means, scales = self._at(at.ravel())
         return modes_on_line(weights[0], means[0], scales[0])
 
-    def _at(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _at(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         weights, means, scales = np.broadcast_arrays(*self.branches(x[:, None]))
         shape = (len(x), weights.shape[-1])
         return (
@@ -138,15 +139,15 @@ class ConditionalMixture:
             np.broadcast_to(scales, shape),
         )
 
-    def _marginal_density(self, x: FloatArray) -> FloatArray:
+    def _marginal_density(self, x: Floats) -> Floats:
         width = self.high - self.low
         if self.marginal == "uniform":
             return np.full(x.shape, 1 / width)
         with np.errstate(divide="ignore"):
-            density: FloatArray = 1 / (np.pi * np.sqrt((x - self.low) * (self.high - x)))
+            density: Floats = 1 / (np.pi * np.sqrt((x - self.low) * (self.high - x)))
         return density
 
-    def _check_inside(self, x: FloatArray) -> None:
+    def _check_inside(self, x: Floats) -> None:
         outside = ~((x >= self.low) & (x <= self.high))
         if outside.any():
             raise ValueError(
@@ -172,7 +173,7 @@ def two_branches(noise: float = 0.2) -> ConditionalMixture:
     return ConditionalMixture(partial(_two_branches, noise=as_number(noise, "noise", above=0)))
 
 
-def _two_branches(x: FloatArray, noise: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _two_branches(x: Floats, noise: float) -> tuple[Floats, Floats, Floats]:
     upper = 1 + 0.5 * np.sin(2 * np.pi * x)
     lower = -1 + 0.5 * np.cos(2 * np.pi * x)
     return np.array([[0.4, 0.6]]), np.hstack([lower, upper]), np.full((1, 2), noise)
@@ -196,9 +197,7 @@ def three_branches_merging(noise: float = 0.25) -> ConditionalMixture:
     return ConditionalMixture(partial(_three_branches_merging, noise=noise))
 
 
-def _three_branches_merging(
-    x: FloatArray, noise: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _three_branches_merging(x: Floats, noise: float) -> tuple[Floats, Floats, Floats]:
     means = 2 * (1 - x) * np.array([-1.0, 0.0, 1.0])
     return np.array([[0.3, 0.4, 0.3]]), means, np.full((1, 3), noise)
 
@@ -225,9 +224,7 @@ def heteroscedastic(noise: float = 0.1, growth: float = 1.4) -> ConditionalMixtu
     return ConditionalMixture(partial(_heteroscedastic, noise=noise, growth=growth))
 
 
-def _heteroscedastic(
-    x: FloatArray, noise: float, growth: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _heteroscedastic(x: Floats, noise: float, growth: float) -> tuple[Floats, Floats, Floats]:
     return np.array([[0.4, 0.6]]), np.array([[-1.0, 1.0]]), noise + growth * x
 
 
@@ -253,8 +250,6 @@ def circle(noise: float = 0.1, radius: float = 1.0) -> ConditionalMixture:
     return ConditionalMixture(branches, -radius, radius, "arcsine")
 
 
-def _circle(
-    x: FloatArray, noise: float, radius: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _circle(x: Floats, noise: float, radius: float) -> tuple[Floats, Floats, Floats]:
     height = np.sqrt(np.maximum(radius**2 - x**2, 0))
     return np.full((1, 2), 0.5), np.hstack([-height, height]), np.full((1, 2), noise)

@@ -28,15 +28,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.datasets.arguments import (
-    FloatArray,
-    IntArray,
-    Seed,
-    as_points,
-    as_weights,
-    draw,
-    frozen,
-)
+from quickshift.arrays import Floats, Indices
+from quickshift.datasets.arguments import Seed, as_points, as_weights, draw, frozen
 
 __all__ = ["GaussianMixture", "modes_on_line"]
 
@@ -82,9 +75,9 @@ class GaussianMixture:
     ((4, 2), array([1, 0, 0, 0]))
     """
 
-    means: FloatArray
-    covariances: FloatArray
-    weights: FloatArray
+    means: Floats
+    covariances: Floats
+    weights: Floats
 
     def __init__(
         self,
@@ -109,19 +102,19 @@ class GaussianMixture:
         return int(self.means.shape[1])
 
     @cached_property
-    def _cholesky(self) -> FloatArray:
+    def _cholesky(self) -> Floats:
         return np.asarray(np.linalg.cholesky(self.covariances), dtype=np.float64)
 
     @cached_property
-    def _whiteners(self) -> FloatArray:
+    def _whiteners(self) -> Floats:
         """(k, d, d) matrices that turn a component into a standard Gaussian."""
         return np.asarray(np.linalg.inv(self._cholesky), dtype=np.float64)
 
     @cached_property
-    def _precisions(self) -> FloatArray:
+    def _precisions(self) -> Floats:
         return np.asarray(self._whiteners.swapaxes(1, 2) @ self._whiteners, dtype=np.float64)
 
-    def sample(self, n: int, seed: Seed = 0) -> tuple[FloatArray, IntArray]:
+    def sample(self, n: int, seed: Seed = 0) -> tuple[Floats, Indices]:
         """Draw points.
 
         Parameters
@@ -138,17 +131,17 @@ class GaussianMixture:
         """
         return draw(self.weights, self._draw_component, n, self.n_features, seed)
 
-    def _draw_component(self, c: int, m: int, rng: np.random.Generator) -> FloatArray:
+    def _draw_component(self, c: int, m: int, rng: np.random.Generator) -> Floats:
         standard = rng.standard_normal((m, self.n_features))
-        drawn: FloatArray = self.means[c] + standard @ self._cholesky[c].T
+        drawn: Floats = self.means[c] + standard @ self._cholesky[c].T
         return drawn
 
-    def density(self, X: ArrayLike) -> FloatArray:
+    def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,); it underflows far away."""
-        density: FloatArray = np.exp(self.log_density(X))
+        density: Floats = np.exp(self.log_density(X))
         return density
 
-    def log_density(self, X: ArrayLike) -> FloatArray:
+    def log_density(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the density at each row of ``X``, shape (m,)."""
         points = as_points(X, self.n_features)
         total = np.full(len(points), -np.inf)
@@ -156,16 +149,16 @@ class GaussianMixture:
             np.logaddexp(total, self._log_component(c, points), out=total)
         return total
 
-    def _log_component(self, c: int, points: FloatArray) -> FloatArray:
+    def _log_component(self, c: int, points: Floats) -> Floats:
         """Logarithm of weight times density of component ``c``, shape (m,)."""
         whitener = self._whiteners[c]
         whitened = (points - self.means[c]) @ whitener.T
         peak = np.log(self.weights[c]) + np.log(np.diagonal(whitener)).sum()
         squared = np.einsum("md,md->m", whitened, whitened)
-        logs: FloatArray = peak - 0.5 * (squared + self.n_features * np.log(2 * np.pi))
+        logs: Floats = peak - 0.5 * (squared + self.n_features * np.log(2 * np.pi))
         return logs
 
-    def modes(self) -> FloatArray:
+    def modes(self) -> Floats:
         """Return the local maxima of the density.
 
         Returns
@@ -189,7 +182,7 @@ class GaussianMixture:
         return found[np.argsort(-self.log_density(found), kind="stable")]
 
 
-def modes_on_line(weights: FloatArray, means: FloatArray, scales: FloatArray) -> FloatArray:
+def modes_on_line(weights: Floats, means: Floats, scales: Floats) -> Floats:
     """Return the local maxima of a one-dimensional Gaussian mixture, ascending.
 
     Parameters
@@ -199,12 +192,12 @@ def modes_on_line(weights: FloatArray, means: FloatArray, scales: FloatArray) ->
     """
     log_peaks = np.log(weights / scales)
 
-    def slope(y: FloatArray) -> FloatArray:
+    def slope(y: Floats) -> Floats:
         """Slope of the log density: never underflows to a spurious zero between components."""
         z = (y[:, None] - means) / scales
         logs = log_peaks - 0.5 * z * z
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        pulled: FloatArray = (shares * -z / scales).sum(axis=1)
+        pulled: Floats = (shares * -z / scales).sum(axis=1)
         return pulled
 
     near = means[:, None] + scales[:, None] * np.linspace(-4, 4, 401)
@@ -218,11 +211,11 @@ def modes_on_line(weights: FloatArray, means: FloatArray, scales: FloatArray) ->
         middle = 0.5 * (low + high)
         rising = slope(middle) > 0
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    tops_at: FloatArray = 0.5 * (low + high)
+    tops_at: Floats = 0.5 * (low + high)
     return tops_at
 
 
-def _full_covariances(covariances: ArrayLike, k: int, d: int) -> FloatArray:
+def _full_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
     """Spread numbers, diagonals or matrices to (k, d, d), checked positive definite."""
     given = np.asarray(covariances, dtype=np.float64)
     if given.ndim <= 1 and given.shape in {(), (k,)}:
@@ -250,7 +243,7 @@ def _full_covariances(covariances: ArrayLike, k: int, d: int) -> FloatArray:
     return frozen(full)
 
 
-def _ridgeline_points(mixture: GaussianMixture) -> FloatArray:
+def _ridgeline_points(mixture: GaussianMixture) -> Floats:
     """Points of the ridgeline surface to climb from: corners, edges, middles of triangles."""
     k = len(mixture.weights)
     reach = 6 * np.sqrt(np.linalg.eigvalsh(mixture.covariances).max(axis=1))
@@ -272,7 +265,7 @@ def _ridgeline_points(mixture: GaussianMixture) -> FloatArray:
     return _solve(np.einsum("mk,kde->mde", alphas, mixture._precisions), alphas @ pulled)
 
 
-def _climb_to_modes(mixture: GaussianMixture, starts: FloatArray) -> FloatArray:
+def _climb_to_modes(mixture: GaussianMixture, starts: Floats) -> Floats:
     """Climb from every start; return the distinct ends that are maxima."""
     unit = np.sqrt(np.linalg.eigvalsh(mixture.covariances).min())
     ends = _climb(mixture, starts, unit)
@@ -285,14 +278,14 @@ def _climb_to_modes(mixture: GaussianMixture, starts: FloatArray) -> FloatArray:
     gradient, hessian, pull = _slopes(mixture, ends)
     at_rest = np.linalg.norm(_solve(pull, gradient), axis=1) < SAME_MODE * unit
     ends = ends[at_rest & (np.linalg.eigvalsh(hessian)[:, -1] <= FLAT / unit**2)]
-    modes: list[FloatArray] = []
+    modes: list[Floats] = []
     for end in ends[np.argsort(-mixture.log_density(ends), kind="stable")]:
         if all(np.linalg.norm(end - mode) > SAME_MODE * unit for mode in modes):
             modes.append(end)
     return np.array(modes)
 
 
-def _climb(mixture: GaussianMixture, starts: FloatArray, unit: float) -> FloatArray:
+def _climb(mixture: GaussianMixture, starts: Floats, unit: float) -> Floats:
     """Go up from every start until the steps are nothing but rounding."""
     X = starts.copy()
     moving = np.arange(len(X))
@@ -312,7 +305,7 @@ def _climb(mixture: GaussianMixture, starts: FloatArray, unit: float) -> FloatAr
     return X
 
 
-def _newton_step(gradient: FloatArray, hessian: FloatArray, unit: float) -> FloatArray:
+def _newton_step(gradient: Floats, hessian: Floats, unit: float) -> Floats:
     """Newton's step with every curvature taken as downward, so that it flees saddles."""
     curvatures, axes = np.linalg.eigh(hessian)
     along = np.einsum("mde,md->me", axes, gradient)
@@ -322,11 +315,11 @@ def _newton_step(gradient: FloatArray, hessian: FloatArray, unit: float) -> Floa
     return np.asarray(step * np.minimum(1.0, unit / np.maximum(length, 1e-300)), dtype=np.float64)
 
 
-def _solve(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
+def _solve(matrices: Floats, vectors: Floats) -> Floats:
     return np.asarray(np.linalg.solve(matrices, vectors[..., None])[..., 0], dtype=np.float64)
 
 
-def _slopes(mixture: GaussianMixture, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _slopes(mixture: GaussianMixture, X: Floats) -> tuple[Floats, Floats, Floats]:
     """Gradient (m, d) and Hessian (m, d, d) of the log density; Σ shareᵢ Pᵢ (m, d, d).
 
     The last is what the gradient is divided by in a mean-shift step.
@@ -335,8 +328,8 @@ def _slopes(mixture: GaussianMixture, X: FloatArray) -> tuple[FloatArray, FloatA
     logs = np.stack([mixture._log_component(c, X) for c in range(len(precisions))], axis=1)
     shares = np.exp(logs - mixture.log_density(X)[:, None])
     pulls = np.einsum("kde,mke->mkd", precisions, mixture.means - X[:, None, :])
-    gradient: FloatArray = np.einsum("mk,mkd->md", shares, pulls)
-    pull: FloatArray = np.einsum("mk,kde->mde", shares, precisions)
-    spread: FloatArray = np.einsum("mk,mkd,mke->mde", shares, pulls, pulls)
-    outer: FloatArray = gradient[:, :, None] * gradient[:, None, :]
+    gradient: Floats = np.einsum("mk,mkd->md", shares, pulls)
+    pull: Floats = np.einsum("mk,kde->mde", shares, precisions)
+    spread: Floats = np.einsum("mk,mkd,mke->mde", shares, pulls, pulls)
+    outer: Floats = gradient[:, :, None] * gradient[:, None, :]
     return gradient, spread - pull - outer, pull

@@ -7,14 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from quickshift.datasets.arguments import (
-    FloatArray,
-    IntArray,
-    Seed,
-    as_count,
-    as_generator,
-    as_number,
-)
+from quickshift.arrays import Floats, Indices
+from quickshift.datasets.arguments import Seed, as_count, as_generator, as_number
 
 __all__ = ["blobs", "circles", "lattice", "moons", "seed_spreader"]
 
@@ -27,7 +21,7 @@ def blobs(
     box: float = 20.0,
     spread: float = 1.0,
     seed: Seed = 0,
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[Floats, Indices]:
     """Draw from round Gaussians of equal weight with centres uniform in a cube.
 
     Parameters
@@ -67,7 +61,7 @@ def blobs(
     return X, labels
 
 
-def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[FloatArray, IntArray]:
+def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[Floats, Indices]:
     """Draw from two half circles that reach into each other, with Gaussian noise.
 
     Parameters
@@ -100,7 +94,7 @@ def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[FloatArray, IntA
 
 def circles(
     n: int, noise: float = 0.05, factor: float = 0.5, seed: Seed = 0
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[Floats, Indices]:
     """Draw from two circles about the origin, with Gaussian noise.
 
     Parameters
@@ -136,13 +130,13 @@ def circles(
     return _blur(X, noise, rng), labels
 
 
-def _blur(X: FloatArray, noise: float, rng: np.random.Generator) -> FloatArray:
+def _blur(X: Floats, noise: float, rng: np.random.Generator) -> Floats:
     if not (np.isfinite(noise) and noise >= 0):
         raise ValueError(f"noise is {noise!r}; expected a finite number of zero or more")
     return X + noise * rng.standard_normal(X.shape)
 
 
-def lattice(shape: int | Sequence[int], d: int = 2) -> FloatArray:
+def lattice(shape: int | Sequence[int], d: int = 2) -> Floats:
     """Return the points of an integer lattice: the hardest ties there are.
 
     Parameters
@@ -182,7 +176,7 @@ def seed_spreader(
     stay: int = 100,
     box: float = 1e5,
     seed: Seed = 0,
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[Floats, Indices]:
     """Draw the trails of a random walk that now and then restarts elsewhere, plus noise.
 
     The spreader drops points uniformly in a ball about where it stands. After every ``stay``
@@ -251,7 +245,7 @@ def seed_spreader(
     return X, labels
 
 
-def _walk_labels(n: int, restarts: float, rng: np.random.Generator) -> IntArray:
+def _walk_labels(n: int, restarts: float, rng: np.random.Generator) -> Indices:
     """Give each of ``n`` steps the number of its restart; the first step is number 0."""
     restart = rng.random(n) < restarts / max(n, 1)
     restart[:1] = False
@@ -259,8 +253,8 @@ def _walk_labels(n: int, restarts: float, rng: np.random.Generator) -> IntArray:
 
 
 def _stands(
-    walk: IntArray, move: FloatArray, rng: np.random.Generator, *, stay: int, box: float, d: int
-) -> FloatArray:
+    walk: Indices, move: Floats, rng: np.random.Generator, *, stay: int, box: float, d: int
+) -> Floats:
     """Where the spreader stands at each step, shape (n, d)."""
     steps = np.arange(len(walk))
     begins = np.flatnonzero(np.diff(walk, prepend=-1))
@@ -273,18 +267,18 @@ def _stands(
     path = np.cumsum(moves, axis=0)
     path -= path[is_begin][walk[is_stand]]
     path += rng.uniform(0, box, size=(len(begins), d))[walk[is_stand]]
-    stands: FloatArray = path[np.cumsum(is_stand) - 1]
+    stands: Floats = path[np.cumsum(is_stand) - 1]
     return stands
 
 
-def _directions(n: int, d: int, rng: np.random.Generator) -> FloatArray:
+def _directions(n: int, d: int, rng: np.random.Generator) -> Floats:
     """``n`` unit vectors, uniform on the sphere."""
     directions = rng.standard_normal((n, d))
     directions /= np.sqrt(np.einsum("nd,nd->n", directions, directions))[:, None]
     return directions
 
 
-def _in_unit_ball(n: int, d: int, rng: np.random.Generator) -> FloatArray:
+def _in_unit_ball(n: int, d: int, rng: np.random.Generator) -> Floats:
     """``n`` points uniform in the unit ball."""
     points = _directions(n, d, rng)
     points *= (rng.random(n) ** (1 / d))[:, None]

@@ -13,16 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.datasets.arguments import (
-    FloatArray,
-    IntArray,
-    Seed,
-    as_number,
-    as_points,
-    as_vector,
-    as_weights,
-    draw,
-)
+from quickshift.arrays import Floats, Indices
+from quickshift.datasets.arguments import Seed, as_number, as_points, as_vector, as_weights, draw
 
 __all__ = ["Ball", "Box", "Dome", "ShapeMixture"]
 
@@ -50,29 +42,29 @@ class Ball:
         object.__setattr__(self, "center", as_vector(self.center, "center"))
         object.__setattr__(self, "radius", as_number(self.radius, "radius", above=0))
 
-    def density(self, X: ArrayLike) -> FloatArray:
+    def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
         return np.where(self._squared(X) <= 1, math.exp(-self._log_volume()), 0.0)
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
         d = len(self.center)
         return self._around_center(rng.random(n) ** (1 / d), rng)
 
-    def _squared(self, X: ArrayLike) -> FloatArray:
+    def _squared(self, X: ArrayLike) -> Floats:
         """Squared distance to the centre in units of the radius."""
         u = (as_points(X, len(self.center)) - self.center) / self.radius
-        squared: FloatArray = np.einsum("md,md->m", u, u)
+        squared: Floats = np.einsum("md,md->m", u, u)
         return squared
 
     def _log_volume(self) -> float:
         d = len(self.center)
         return d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1) + d * math.log(self.radius)
 
-    def _around_center(self, radii: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def _around_center(self, radii: Floats, rng: np.random.Generator) -> Floats:
         direction = rng.standard_normal((len(radii), len(self.center)))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        around: FloatArray = self.center + self.radius * radii[:, None] * direction
+        around: Floats = self.center + self.radius * radii[:, None] * direction
         return around
 
 
@@ -92,12 +84,12 @@ class Dome(Ball):
     array([0.     , 0.375  , 0.28125])
     """
 
-    def density(self, X: ArrayLike) -> FloatArray:
+    def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
         peak = (len(self.center) / 2 + 1) * math.exp(-self._log_volume())
         return peak * np.maximum(1 - self._squared(X), 0.0)
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
         # |u|² has a density proportional to s^(d/2 − 1) (1 − s).
         return self._around_center(np.sqrt(rng.beta(len(self.center) / 2, 2.0, n)), rng)
@@ -137,14 +129,14 @@ class Box:
         """The middle of the box."""
         return tuple((0.5 * (np.array(self.low) + self.high)).tolist())
 
-    def density(self, X: ArrayLike) -> FloatArray:
+    def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
         points = as_points(X, len(self.low))
         inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
         sides = np.array(self.high) - self.low
         return np.where(inside, np.exp(-np.log(sides).sum()), 0.0)
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
         return rng.uniform(self.low, self.high, size=(n, len(self.low)))
 
@@ -179,7 +171,7 @@ class ShapeMixture:
     """
 
     shapes: tuple[Shape, ...]
-    weights: FloatArray
+    weights: Floats
 
     def __init__(self, shapes: Sequence[Shape], weights: ArrayLike | None = None) -> None:
         dimensions = sorted({len(shape.center) for shape in shapes})
@@ -196,7 +188,7 @@ class ShapeMixture:
         """The dimension d."""
         return len(self.shapes[0].center)
 
-    def sample(self, n: int, seed: Seed = 0) -> tuple[FloatArray, IntArray]:
+    def sample(self, n: int, seed: Seed = 0) -> tuple[Floats, Indices]:
         """Draw points.
 
         Parameters
@@ -213,10 +205,10 @@ class ShapeMixture:
         """
         return draw(self.weights, self._draw_component, n, self.n_features, seed)
 
-    def _draw_component(self, c: int, m: int, rng: np.random.Generator) -> FloatArray:
+    def _draw_component(self, c: int, m: int, rng: np.random.Generator) -> Floats:
         return self.shapes[c].sample(m, rng)
 
-    def density(self, X: ArrayLike) -> FloatArray:
+    def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,); zero outside every shape."""
         points = as_points(X, self.n_features)
         total = np.zeros(len(points))
@@ -224,12 +216,12 @@ class ShapeMixture:
             total += weight * shape.density(points)
         return total
 
-    def log_density(self, X: ArrayLike) -> FloatArray:
+    def log_density(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the density, shape (m,); −inf outside every shape."""
         with np.errstate(divide="ignore"):
             return np.log(self.density(X))
 
-    def modes(self) -> FloatArray:
+    def modes(self) -> Floats:
         """Return one point for each local maximum of the density.
 
         A shape that holds no other has its mode in its centre. The mode of a ball or box is its

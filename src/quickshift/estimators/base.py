@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from quickshift.stages.checks import check_choice, check_period, check_points, refuse_lossy
+from quickshift.arrays import Floats, Numbers
+from quickshift.checks import check_choice, check_period, check_points, refuse_lossy
 
 __all__ = ["all_or_nothing", "checked_period", "validated"]
 
@@ -28,7 +28,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers:
     """Points as float64 or float32 in C order, column names and number checked or remembered."""
     refuse_lossy(X)
     try:
@@ -45,9 +45,7 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> NDArray
     return check_points(points)
 
 
-def checked_period(
-    metric: str, period: ArrayLike | None, n_features: int
-) -> NDArray[np.float64] | None:
+def checked_period(metric: str, period: ArrayLike | None, n_features: int) -> Floats | None:
     """Periods of the features, None for plain Euclidean distances."""
     check_choice(metric, "metric", METRICS)
     if metric == "euclidean":

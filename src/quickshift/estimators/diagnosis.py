@@ -3,22 +3,22 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from quickshift.arrays import Floats
 from quickshift.bandwidth import spread
+from quickshift.checks import check_length
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.estimators.quick_shift_tree import in_densities
-from quickshift.stages.checks import check_length
-from quickshift.stages.mode_diagnosis import (
+from quickshift.stages.diagnosis.conditions import Condition, conditions
+from quickshift.stages.diagnosis.modes import (
     ModeDiagnosis,
     ModeRecovery,
     diagnose_modes,
     mode_recovery,
 )
-from quickshift.stages.paper_conditions import Condition, conditions
+from quickshift.stages.diagnosis.separation import Separation, separation
 from quickshift.stages.parent_graph import rounded
-from quickshift.stages.separated import Separation, separation
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -130,8 +130,8 @@ def diagnose(
     if separation_radius is not None:
         r_s = check_length(separation_radius, "separation_radius")
     tree = in_densities(fitted._linked(), estimate)
-    density = rounded(fitted._graph.density, fitted._graph.significant_bits)
-    graph = replace(fitted._graph, density=density if tree.log_unit else estimate.density(density))
+    density = rounded(fitted._graph.heights, fitted._graph.significant_bits)
+    graph = replace(fitted._graph, heights=density if tree.log_unit else estimate.density(density))
     return Diagnosis(
         modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
         theorem_2=mode_recovery(
@@ -146,13 +146,13 @@ def diagnose(
             kernel=estimate.kernel.name,
             r_s=None if pair is None and separation_radius is None else r_s,
         ),
-        separation=None if pair is None else _separation(fitted, graph.density, pair, r_s),
+        separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s),
         log_unit=tree.log_unit,
     )
 
 
 def _separation(
-    fitted: QuickShift, density: NDArray[np.float64], pair: tuple[int, int], r_s: float
+    fitted: QuickShift, density: Floats, pair: tuple[int, int], r_s: float
 ) -> Separation:
     if np.shape(pair) != (2,):
         raise ValueError(f"pair is {pair!r}, expected two rows, as in pair=(0, 1).")

@@ -4,33 +4,36 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
-from quickshift.estimators.base import all_or_nothing, validated
-from quickshift.stages.checks import (
+from quickshift.arrays import Floats, Numbers
+from quickshift.checks import (
     check_choice,
     check_period,
     check_responses,
     check_tau,
     check_weights,
 )
-from quickshift.stages.conditional_modes import check_ratio
-from quickshift.stages.joint import Responses, sort_responses
-from quickshift.stages.joint_rules import Drawn, choose_joint_bandwidth, choose_joint_tau
-from quickshift.stages.prediction_set import (
+from quickshift.estimators.base import all_or_nothing, validated
+from quickshift.stages.regression.conditional_modes import check_ratio
+from quickshift.stages.regression.joint import Responses, sort_responses
+from quickshift.stages.regression.prediction_set import (
     check_coverage,
     conformal_radius,
-    misses,
+    nonconformity_scores,
     set_around,
+)
+from quickshift.stages.regression.rules import (
+    RegressionData,
+    choose_joint_bandwidth,
+    choose_joint_tau,
 )
 
 __all__ = ["ModalRegressor"]
-
-Floats = NDArray[np.float64]
 
 
 class ModalRegressor(RegressorMixin, BaseEstimator):
@@ -154,14 +157,16 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
                 "min_density_ratio": check_ratio(self.min_density_ratio),
                 "keep_flat": not isinstance(self.tau, str),
             }
-            self._drawn = Drawn(  # copies, because the caller's arrays may change before they serve
-                points.copy(),
-                responses.copy(),
-                np.ones(len(points)) if weights is None else weights.copy(),
-                check_period(self.period, points.shape[1]),
-                self.kernel,
-                self.rtol,
-                self.n_jobs,
+            self._drawn = (
+                RegressionData(  # copies, because the caller's arrays may change before they serve
+                    points.copy(),
+                    responses.copy(),
+                    np.ones(len(points)) if weights is None else weights.copy(),
+                    check_period(self.period, points.shape[1]),
+                    self.kernel,
+                    self.rtol,
+                    self.n_jobs,
+                )
             )
             self._parameters = self.get_params()  # for a fit without what is held out
             self._joint = self._estimate(self._drawn)
@@ -228,7 +233,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         responses = self._checked_responses(y, len(modes))
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
-            misses(modes, responses),
+            nonconformity_scores(modes, responses),
             np.ones(len(modes)) if weights is None else weights,
         )
         return self
@@ -312,13 +317,13 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             )
         return responses
 
-    def _estimate(self, drawn: Drawn) -> stages.Joint:
+    def _estimate(self, drawn: RegressionData) -> stages.Joint:
         bandwidth = self.bandwidth
         if isinstance(bandwidth, str):
             bandwidth = choose_joint_bandwidth(drawn, bandwidth, modes_of=self._modes_of)
         return drawn.joint(bandwidth)
 
-    def _modes_at(self, points: NDArray[Any]) -> stages.ConditionalModes:
+    def _modes_at(self, points: Numbers) -> stages.ConditionalModes:
         return stages.conditional_modes(
             self._joint, points, self.tau_, **self._search, responses=self._line
         )

@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
+from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.bandwidth import RULES
+from quickshift.checks import check_choice, check_count, check_tau
 from quickshift.estimators.base import all_or_nothing, checked_period, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel
 from quickshift.memory import fit_bytes, require_memory
-from quickshift.stages.checks import check_choice, check_count, check_tau
 
 if TYPE_CHECKING:
     import networkx
@@ -117,9 +118,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     array([0, 0, 0, 0, 0])
     """
 
-    _log_density: NDArray[np.float64] | None = None  # once it was asked for
+    _log_density: Floats | None = None  # once it was asked for
     _absent: NDArray[np.intp]  # rows of weight zero
-    _absent_points: NDArray[Any]
+    _absent_points: Numbers
 
     def __init__(
         self,
@@ -202,7 +203,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 report.end(points, sample_weight)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Label new points.
 
         A point equal to a sample takes its label; another one that of the nearest sample of higher
@@ -222,7 +223,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         points = validated(self, X, reset=False)
         return self._labels_of(points, self.labels_, self.tau_)
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Log density at points.
 
         Parameters
@@ -238,7 +239,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self._estimate.log_density_at(validated(self, X, reset=False))
 
-    def labels_at(self, tau: float) -> NDArray[np.int64]:
+    def labels_at(self, tau: float) -> Indices:
         """Label the samples as if fitted with another tau; the estimator stays as it is.
 
         Parameters
@@ -255,7 +256,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         forest = stages.cut(self._graph, tau, n_jobs=self.n_jobs)
         return self._complete(forest.labels, forest.tau)
 
-    def labels_for(self, n_clusters: int, by: str = "significance") -> NDArray[np.int64]:
+    def labels_for(self, n_clusters: int, by: str = "significance") -> Indices:
         """Label the samples with a given number of clusters; the estimator stays as it is.
 
         Parameters
@@ -282,24 +283,24 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self._complete(stages.keep_most_significant(tree, n_clusters).leaf_labels, tree.tau)
 
     @property
-    def log_density_(self) -> NDArray[np.float64]:
+    def log_density_(self) -> Floats:
         """Logarithm of the density at the samples."""
         check_is_fitted(self)
         if self._log_density is None:
-            log_density = self._estimate.log_density(self._graph.density)
+            log_density = self._estimate.log_density(self._graph.heights)
             if self._absent.size:
                 log_density[self._absent] = self._estimate.log_density_at(self._absent_points)
             self._log_density = log_density
         return self._log_density
 
     @property
-    def significance_(self) -> NDArray[np.float64]:
+    def significance_(self) -> Floats:
         """How many standard errors of the estimate each mode stands out by."""
         check_is_fitted(self)
         tree = self._linked()
         return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
 
-    def to_linkage(self) -> NDArray[np.float64]:
+    def to_linkage(self) -> Floats:
         """All cuts as a SciPy linkage matrix.
 
         Returns
@@ -405,7 +406,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if self._tree is None:
             tree = stages.link(
                 self._graph.samples,
-                self._graph.density,
+                self._graph.heights,
                 self._forest,
                 max(self._forest.tau, _SHORTEST),
                 n_jobs=self.n_jobs,
@@ -418,9 +419,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _forest_of(self, tree: stages.ClusterTree) -> stages.Forest:
         return replace(self._forest, labels=tree.leaf_labels, roots=tree.leaf_indices)
 
-    def _store(
-        self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest
-    ) -> None:
+    def _store(self, points: Numbers, sums: Floats, forest: stages.Forest) -> None:
         self.bandwidth_ = self._estimate.bandwidth
         self.tau_ = forest.tau
         self.parent_ = self._graph.parent
@@ -436,16 +435,14 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self.density_[self._absent] = self._estimate.density_at(self._absent_points)
         self.labels_ = self._complete(forest.labels, forest.tau)
 
-    def _complete(self, labels: NDArray[np.int64], tau: float) -> NDArray[np.int64]:
+    def _complete(self, labels: Indices, tau: float) -> Indices:
         """Labels to give away, with the samples of weight zero labelled as new points."""
         labels = labels.copy()
         if self._absent.size:
             labels[self._absent] = self._labels_of(self._absent_points, labels, tau)
         return labels
 
-    def _labels_of(
-        self, points: NDArray[Any], labels: NDArray[np.int64], tau: float
-    ) -> NDArray[np.int64]:
+    def _labels_of(self, points: Numbers, labels: Indices, tau: float) -> Indices:
         heights = self._estimate.heights_at(points)
         nearest = stages.assign(self._graph, points, heights, tau=tau, n_jobs=self.n_jobs)
         return labels[nearest]

@@ -1,12 +1,11 @@
 """Quick Shift with the cluster tree of all density levels (Algorithm 2)."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import stages
+from quickshift.arrays import Floats, Numbers
 from quickshift.estimators.callbacks import FitReport
 from quickshift.estimators.quick_shift import QuickShift
 
@@ -53,9 +52,7 @@ class QuickShiftTree(QuickShift):
         self._linked(progress)
         return clusters
 
-    def _store(
-        self, points: NDArray[Any], sums: NDArray[np.float64], forest: stages.Forest
-    ) -> None:
+    def _store(self, points: Numbers, sums: Floats, forest: stages.Forest) -> None:
         super()._store(points, sums, forest)
         self.tree_ = in_densities(self._linked(), self._estimate)
 

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from quickshift.checks import refuse_lossy
 from quickshift.estimators.modal_regressor import ModalRegressor
-from quickshift.stages.branches import Branch, trace
-from quickshift.stages.checks import refuse_lossy
+from quickshift.stages.regression.branches import Branch, trace
 
 __all__ = ["trace_branches"]
 

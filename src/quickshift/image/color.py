@@ -10,13 +10,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from quickshift.arrays import Numbers
 from quickshift.threads import resolve_threads
 
 __all__ = ["check_image", "gray_to_lightness", "rgb_to_lab", "to_float"]
 
-Write = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]], None]
+Write = Callable[[Numbers, Numbers, Numbers, Numbers], None]
 
 _XYZ_FROM_RGB = np.array(  # the sRGB standard
     [
@@ -32,7 +33,7 @@ _DARK_UP_TO = 0.008856
 _CHUNK = 1 << 16  # pixels a thread takes at a time: they stay in the cache, and calls are few
 
 
-def check_image(image: ArrayLike) -> NDArray[Any]:
+def check_image(image: ArrayLike) -> Numbers:
     """Return a picture as an array of bools, integers or floats; nothing else can be scaled.
 
     Examples
@@ -64,7 +65,7 @@ def check_image(image: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def to_float(image: ArrayLike) -> NDArray[Any]:
+def to_float(image: ArrayLike) -> Numbers:
     """Return a picture as floats, integers scaled by the largest of their type.
 
     Parameters
@@ -101,7 +102,7 @@ def to_float(image: ArrayLike) -> NDArray[Any]:
     return scaled
 
 
-def rgb_to_lab(image: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
+def rgb_to_lab(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers:
     """Convert sRGB to CIE L*a*b* for the white D65 under 2 degrees.
 
     Parameters
@@ -140,7 +141,7 @@ def rgb_to_lab(image: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
     return lab
 
 
-def gray_to_lightness(image: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
+def gray_to_lightness(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers:
     """Convert gray values to L*: what `rgb_to_lab` gives for three equal channels, to rounding.
 
     Parameters
@@ -167,18 +168,18 @@ def gray_to_lightness(image: ArrayLike, *, n_jobs: int | None = None) -> NDArray
     return lightness
 
 
-def _bytes_or_floats(image: ArrayLike) -> NDArray[Any]:
+def _bytes_or_floats(image: ArrayLike) -> Numbers:
     """Return bytes as they are, since a table knows their light, and all else as floats."""
     array = check_image(image)
     return array if array.dtype == np.uint8 else to_float(array)
 
 
-def _float_type(array: NDArray[Any]) -> type[np.floating[Any]]:
+def _float_type(array: Numbers) -> type[np.floating[Any]]:
     return np.float32 if array.dtype == np.float32 else np.float64
 
 
 def _in_chunks(
-    write: Write, source: NDArray[Any], target: NDArray[Any], width: int, n_jobs: int | None
+    write: Write, source: Numbers, target: Numbers, width: int, n_jobs: int | None
 ) -> None:
     """Write the target from the source, some rows of ``width`` pixels at a time."""
     threads = max(1, min(resolve_threads(n_jobs), len(source) * width // _CHUNK))
@@ -204,9 +205,7 @@ def _in_chunks(
         other.result()  # raises what it raised
 
 
-def _write_lab(
-    rgb: NDArray[Any], lab: NDArray[Any], xyz: NDArray[Any], planes: NDArray[Any]
-) -> None:
+def _write_lab(rgb: Numbers, lab: Numbers, xyz: Numbers, planes: Numbers) -> None:
     _to_light(rgb, lab, xyz)
     # `.T.astype` keeps the order in memory that scikit-image hands to BLAS.
     np.matmul(lab, _XYZ_FROM_RGB.T.astype(lab.dtype), out=xyz)
@@ -220,14 +219,12 @@ def _write_lab(
     np.multiply(200.0, np.subtract(y, z, out=free), out=lab[..., 2])
 
 
-def _write_lightness(
-    gray: NDArray[Any], lightness: NDArray[Any], light: NDArray[Any], free: NDArray[Any]
-) -> None:
+def _write_lightness(gray: Numbers, lightness: Numbers, light: Numbers, free: Numbers) -> None:
     _to_light(gray, light, free)  # Y itself: its row of the matrix sums to 1, and white has Y = 1
     np.subtract(np.multiply(116.0, _to_perceived(light, free), out=free), 16.0, out=lightness)
 
 
-def _to_light(stored: NDArray[Any], light: NDArray[Any], base: NDArray[Any]) -> None:
+def _to_light(stored: Numbers, light: Numbers, base: Numbers) -> None:
     """Undo the gamma of sRGB; ``base`` is overwritten."""
     if stored.dtype == np.uint8:
         np.take(_light_of_bytes(), stored, out=light, mode="clip")  # other modes copy the output
@@ -243,14 +240,14 @@ def _to_light(stored: NDArray[Any], light: NDArray[Any], base: NDArray[Any]) -> 
 
 
 @cache
-def _light_of_bytes() -> NDArray[Any]:
+def _light_of_bytes() -> Numbers:
     values = to_float(np.arange(256, dtype=np.uint8))
     light = np.empty_like(values)
     _to_light(values, light, np.empty_like(values))
     return light
 
 
-def _to_perceived(light: NDArray[Any], root: NDArray[Any]) -> NDArray[Any]:
+def _to_perceived(light: Numbers, root: Numbers) -> Numbers:
     """Fill and return the cube root, or the line that replaces it; ``light`` is overwritten."""
     np.cbrt(light, out=root)
     dark = light <= _DARK_UP_TO

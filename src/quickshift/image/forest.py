@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_count, check_tau, check_whole
 from quickshift.image.graph import PixelGraph
-from quickshift.stages.checks import check_count, check_tau, check_whole
 from quickshift.stages.forest import number_trees, numbers_of_trees, without_longest
 from quickshift.threads import resolve_threads
 
 __all__ = ["SegmentForest", "boundary_strength"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.arrays import Flags, Floats, Indices
+from quickshift.checks import check_length, check_real
 from quickshift.image.pixels import Pixels
-from quickshift.stages.checks import check_length, check_real
 from quickshift.stages.density import SIGNIFICANT_BITS
 from quickshift.stages.parent_graph import rounded
 from quickshift.threads import resolve_threads
 
 __all__ = ["PixelGraph", "climb_pixels", "sum_kernels", "window_reach"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _RTOL = 1e-9  # of the sum, for what lies beyond a window of None
 
@@ -32,18 +30,18 @@ class PixelGraph:
         Number of each pixel's nearest higher pixel; its own where none is higher.
     distance : ndarray of shape (n_pixels,)
         Length of that edge: infinite where there is none, NaN outside the mask.
-    density : ndarray of shape (n_pixels,)
-        What was climbed.
+    heights : ndarray of shape (n_pixels,)
+        The numbers that were climbed: sums of kernels.
     """
 
     parent: Indices
     distance: Floats
-    density: Floats
+    heights: Floats
 
     def highest_first(self, rows: Indices) -> Indices:
         """Sort pixels by falling height: the larger number is the higher of equal densities."""
-        heights = rounded(self.density[rows], SIGNIFICANT_BITS)
-        return rows[np.lexsort((rows, heights))[::-1]]
+        rising = np.lexsort((rows, rounded(self.heights[rows], SIGNIFICANT_BITS)))
+        return rows[rising[::-1]]
 
 
 def window_reach(shape: tuple[int, ...], spacing: Floats, bandwidth: Any, window: Any) -> Indices:
@@ -180,5 +178,5 @@ def climb_pixels(
     return PixelGraph(parent.view(np.int64), distance, density)
 
 
-def _flat(mask: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+def _flat(mask: Flags | None) -> Flags | None:
     return None if mask is None else mask.reshape(-1)

@@ -6,10 +6,11 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from quickshift.arrays import Flags, Floats, Numbers
+from quickshift.checks import check_least, check_real
 from quickshift.image.color import check_image, gray_to_lightness, rgb_to_lab, to_float
-from quickshift.stages.checks import check_least, check_real
 
 __all__ = ["Pixels", "read_image", "spacing_of", "spatial_shape", "widths_of"]
 
@@ -36,10 +37,10 @@ class Pixels:
         True inside; None where every pixel is.
     """
 
-    values: NDArray[Any]
+    values: Numbers
     shape: tuple[int, ...]
-    spacing: NDArray[np.float64]
-    mask: NDArray[np.bool_] | None
+    spacing: Floats
+    mask: Flags | None
 
     @property
     def n_pixels(self) -> int:
@@ -135,13 +136,13 @@ def widths_of(sigma: ArrayLike, n_axes: int) -> list[float]:
     return _per_axis(sigma, "sigma", n_axes, 0.0, _WIDEST_BLUR)
 
 
-def spacing_of(spacing: ArrayLike | None, n_axes: int) -> NDArray[np.float64]:
+def spacing_of(spacing: ArrayLike | None, n_axes: int) -> Floats:
     """Return the distance of neighbours by axis."""
     given = 1.0 if spacing is None else spacing
     return np.array(_per_axis(given, "spacing", n_axes, _SMALLEST, _LARGEST))
 
 
-def _channels_last(array: NDArray[Any], channel_axis: int | None) -> NDArray[Any]:
+def _channels_last(array: Numbers, channel_axis: int | None) -> Numbers:
     """Return a view with the channels on the last axis, a new one where all axes are spatial."""
     if array.size == 0:
         raise ValueError(
@@ -232,7 +233,7 @@ def _per_axis(value: Any, name: str, n_axes: int, least: float, most: float) -> 
     return numbers
 
 
-def _check_mask(mask: ArrayLike | None, grid: tuple[int, ...]) -> NDArray[np.bool_] | None:
+def _check_mask(mask: ArrayLike | None, grid: tuple[int, ...]) -> Flags | None:
     """Return a copy of the mask, or None where it leaves nothing out."""
     if mask is None:
         return None
@@ -257,7 +258,7 @@ def _check_mask(mask: ArrayLike | None, grid: tuple[int, ...]) -> NDArray[np.boo
 # Colors
 
 
-def _check_range(values: NDArray[Any], mask: NDArray[np.bool_] | None, convert2lab: bool) -> None:
+def _check_range(values: Numbers, mask: Flags | None, convert2lab: bool) -> None:
     """Raise if floats are not finite, or are no colors that could be converted to Lab."""
     low, high = values.min(), values.max()
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -278,16 +279,14 @@ def _check_range(values: NDArray[Any], mask: NDArray[np.bool_] | None, convert2l
         )
 
 
-def _colors(picture: NDArray[Any], convert2lab: bool, n_jobs: int | None) -> NDArray[Any]:
+def _colors(picture: Numbers, convert2lab: bool, n_jobs: int | None) -> Numbers:
     if not convert2lab:
         return to_float(picture)
     convert = rgb_to_lab if picture.shape[-1] == 3 else gray_to_lightness
     return convert(picture, n_jobs=n_jobs)
 
 
-def _blurred(
-    values: NDArray[Any], widths: list[float], mask: NDArray[np.bool_] | None
-) -> NDArray[Any]:
+def _blurred(values: Numbers, widths: list[float], mask: Flags | None) -> Numbers:
     """Blur the spatial axes; what is outside the mask weighs nothing."""
     from scipy.ndimage import gaussian_filter
 
@@ -302,7 +301,7 @@ def _blurred(
     return mean.astype(values.dtype)
 
 
-def _scaled(values: NDArray[Any], ratio: float) -> NDArray[Any]:
+def _scaled(values: Numbers, ratio: float) -> Numbers:
     """Multiply by the ratio, and raise if squares of the result could overflow."""
     if ratio != 1.0:
         with np.errstate(over="ignore", invalid="ignore"):  # found below

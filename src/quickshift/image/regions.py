@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quickshift.stages.checks import check_count, check_whole, refuse_lossy
+from quickshift.arrays import Flags, Floats, Indices, Numbers
+from quickshift.checks import check_count, check_whole, refuse_lossy
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["count_pieces", "enforce_connectivity", "mean_color"]
 
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
-Labels = NDArray[Any]
+Labels = Numbers
 Views = tuple[tuple[slice, ...], tuple[slice, ...]]
 
 _VIEWS = {
@@ -36,7 +35,7 @@ def mean_color(
     *,
     channel_axis: int | None = -1,
     start_label: int = 0,
-) -> NDArray[Any]:
+) -> Numbers:
     """Paint every segment in the mean of its colors.
 
     Parameters
@@ -76,9 +75,7 @@ def mean_color(
     return result
 
 
-def count_pieces(
-    labels: ArrayLike, *, connectivity: int = 1, start_label: int = 0
-) -> NDArray[np.int64]:
+def count_pieces(labels: ArrayLike, *, connectivity: int = 1, start_label: int = 0) -> Indices:
     """Count the connected pieces of every segment.
 
     Segments are trees of links up to tau long, so they may have several. The disconnected ones are
@@ -114,7 +111,7 @@ def count_pieces(
 
 def enforce_connectivity(
     labels: ArrayLike, *, min_size: int = 20, connectivity: int = 1, start_label: int = 0
-) -> NDArray[Any]:
+) -> Numbers:
     """Give every segment one connected piece of at least ``min_size`` pixels.
 
     Every piece with fewer pixels is absorbed by the segment beside it with which it shares the
@@ -203,13 +200,13 @@ def _find_pieces(labels: Labels, connectivity: int, start_label: int) -> _Pieces
     return _Pieces(image, run_labels[leading], sizes.astype(np.int64), first_pixels[leading])
 
 
-def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> NDArray[Any]:
+def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> Numbers:
     """Return the first run of each run's piece, all that is masked out included."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     index = np.int32 if labels.size < np.iinfo(np.int32).max else np.int64
-    runs: NDArray[Any] = np.cumsum(starts.ravel(), dtype=index).reshape(labels.shape)
+    runs: Numbers = np.cumsum(starts.ravel(), dtype=index).reshape(labels.shape)
     runs -= 1
     n_runs = int(runs.flat[-1]) + 1
     pairs = [np.empty((2, 0), dtype=index)]
@@ -322,9 +319,7 @@ def _absorb(borders: "csr_array[np.int64, tuple[int, int]]", segments: Indices) 
         segments[front] = joined
 
 
-def _longest(
-    piece: NDArray[Any], segment: Indices, length: Indices
-) -> tuple[NDArray[np.intp], Indices]:
+def _longest(piece: Numbers, segment: Indices, length: Indices) -> tuple[NDArray[np.intp], Indices]:
     """Return each piece once, with the segment that has most of its border, or the first such."""
     order = np.lexsort((segment, piece))
     piece, segment = piece[order], segment[order]
@@ -336,7 +331,7 @@ def _longest(
     return piece[best].astype(np.intp), segment[best]
 
 
-def _changes(*arrays: NDArray[Any]) -> NDArray[np.intp]:
+def _changes(*arrays: Numbers) -> NDArray[np.intp]:
     """Places in sorted arrays where something new begins."""
     new = np.zeros(arrays[0].size, dtype=bool)
     new[:1] = True
@@ -376,7 +371,7 @@ def _places(labels: Labels, start_label: int) -> tuple[NDArray[np.intp], int]:
     return places.ravel(), names.size + 1
 
 
-def _rounded(means: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _rounded(means: Floats, dtype: np.dtype[Any]) -> Numbers:
     """Return means in the type of an image."""
     if dtype.kind == "f":
         return means.astype(dtype)
@@ -423,7 +418,7 @@ def _check_connectivity(connectivity: Any, labels: Labels) -> int:
 
 def _check_image(
     image: ArrayLike, shape: tuple[int, ...], channel_axis: Any
-) -> tuple[NDArray[Any], int | None]:
+) -> tuple[Numbers, int | None]:
     """Return an image of that shape, and the axis of its channels if it has one."""
     refuse_lossy(image, "image")
     array = np.asarray(image)

@@ -4,13 +4,14 @@ import math
 import warnings
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from quickshift.arrays import Indices
+from quickshift.checks import check_least, check_tau
 from quickshift.image.forest import SegmentForest, check_start
 from quickshift.image.graph import climb_pixels, sum_kernels
 from quickshift.image.pixels import read_image, spatial_shape
 from quickshift.memory import require_memory, segment_bytes
-from quickshift.stages.checks import check_least, check_tau
 
 __all__ = ["segment", "segment_forest"]
 
@@ -30,7 +31,7 @@ def segment(
     n_segments: int | None = None,
     start_label: int = 0,
     n_jobs: int | None = None,
-) -> NDArray[np.int64]:
+) -> Indices:
     """Segment a picture or a volume by Quick Shift.
 
     Every pixel is the point (coordinates, colors) and moves to its nearest pixel of higher density

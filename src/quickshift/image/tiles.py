@@ -10,17 +10,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks import check_tau, check_whole
 from quickshift.image.forest import check_start
 from quickshift.image.graph import PixelGraph, climb_pixels, sum_kernels, window_reach
 from quickshift.image.pixels import Pixels, read_image, spacing_of, spatial_shape, widths_of
-from quickshift.stages.checks import check_tau, check_whole
 
 __all__ = ["segment_tiles"]
 
 Box = tuple[slice, ...]
-Indices = NDArray[np.int64]
 
 _BLUR = 4.0  # deviations after which SciPy's filter ends
 _CHUNK = 1 << 20  # pixels that are followed to their roots at once
@@ -32,7 +32,7 @@ def segment_tiles(
     image: Any,
     *,
     tile: int | tuple[int, ...] | None = None,
-    out: NDArray[Any] | None = None,
+    out: Numbers | None = None,
     scratch: str | os.PathLike[str] | None = None,
     bandwidth: float = 5.0,
     tau: float = 10.0,
@@ -45,7 +45,7 @@ def segment_tiles(
     spacing: ArrayLike | None = None,
     start_label: int = 0,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Numbers:
     """Segment a picture that need not fit into memory; the labels are those of `segment`.
 
     Tiles are read with as much around them as densities and parents need, so every label is the
@@ -157,7 +157,7 @@ class _Source:
         return spatial_shape(self.image.shape, self.channel_axis)
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """The spacing, axis by axis."""
         return spacing_of(self.spacing, len(self.shape))
 
@@ -189,7 +189,7 @@ class _Source:
         return tuple(axes)
 
 
-def _write_density(source: _Source, box: Box, steps: _Steps, density: NDArray[Any]) -> None:
+def _write_density(source: _Source, box: Box, steps: _Steps, density: Numbers) -> None:
     wide = _widened(box, steps.around_window, source.shape)
     pixels, _ = source.read(wide)
     if pixels is None:
@@ -200,7 +200,7 @@ def _write_density(source: _Source, box: Box, steps: _Steps, density: NDArray[An
 
 
 def _write_parents(
-    source: _Source, box: Box, steps: _Steps, density: NDArray[Any], parent: NDArray[Any]
+    source: _Source, box: Box, steps: _Steps, density: Numbers, parent: Numbers
 ) -> None:
     wide = _widened(box, steps.around_search, source.shape)
     pixels, begin = source.read(wide)
@@ -225,7 +225,7 @@ def _follow(parent: Indices) -> None:
             parent[begin : begin + _CHUNK] = further
 
 
-def _number(root: Indices, density: NDArray[np.float64], labels: NDArray[Any], first: int) -> None:
+def _number(root: Indices, density: Floats, labels: Numbers, first: int) -> None:
     """Write labels by falling height of the roots."""
     roots = [np.empty(0, dtype=np.int64)]
     for begin in range(0, root.size, _CHUNK):
@@ -291,7 +291,7 @@ def _cropped(pixels: Pixels, box: Box) -> Pixels:
 # Arguments
 
 
-def _search_reach(tau: Any, spacing: NDArray[np.float64]) -> Indices:
+def _search_reach(tau: Any, spacing: Floats) -> Indices:
     length = check_tau(tau)
     if math.isinf(length):
         raise ValueError(
@@ -315,7 +315,7 @@ def _check_tile(tile: Any, n_axes: int) -> tuple[int, ...]:
     return whole
 
 
-def _check_out(out: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
+def _check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
     if out is None:
         return np.empty(shape, dtype=np.int64)
     if tuple(out.shape) != shape or np.dtype(out.dtype).kind not in "iu":
@@ -331,7 +331,7 @@ def _check_mask(mask: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"mask has shape {tuple(mask.shape)}, expected {shape}.")
 
 
-def _check_room(labels: NDArray[Any], first: int, count: int) -> None:
+def _check_room(labels: Numbers, first: int, count: int) -> None:
     room = np.iinfo(labels.dtype)
     if first - 1 < room.min or first + count - 1 > room.max:
         raise ValueError(
@@ -340,5 +340,5 @@ def _check_room(labels: NDArray[Any], first: int, count: int) -> None:
         )
 
 
-def _scratch(folder: str, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+def _scratch(folder: str, name: str, dtype: Any, shape: tuple[int, ...]) -> Numbers:
     return np.memmap(Path(folder) / name, dtype=dtype, mode="w+", shape=shape)

@@ -13,42 +13,50 @@ Everything that users see is built from them. This layer is cranky: it raises on
 not exactly what it asks for. The friendly layer is `quickshift.estimators`.
 """
 
-from quickshift.stages.branches import Branch, trace
-from quickshift.stages.cluster_tree import ClusterTree, link
-from quickshift.stages.conditional_modes import ConditionalModes, conditional_modes
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
-from quickshift.stages.diagnosis_steps import Steps
-from quickshift.stages.forest import Forest, cut, cut_into, linkage
-from quickshift.stages.joint import Joint, prepare_joint
-from quickshift.stages.joint_rules import Drawn, choose_joint_bandwidth, choose_joint_tau
-from quickshift.stages.known_tree import known_tree
-from quickshift.stages.mode_diagnosis import (
+from quickshift.stages.diagnosis.conditions import Condition, conditions
+from quickshift.stages.diagnosis.modes import (
     ModeDiagnosis,
     ModeRecovery,
     diagnose_modes,
     mode_recovery,
     mode_steps,
 )
-from quickshift.stages.paper_conditions import Condition, conditions
+from quickshift.stages.diagnosis.neighborhoods import StepFunction
+from quickshift.stages.diagnosis.separation import Separation, separation
+from quickshift.stages.forest import Forest, cut, cut_into, linkage
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
-from quickshift.stages.prediction_set import PredictionSet, conformal_radius, misses, set_around
+from quickshift.stages.regression.branches import Branch, trace
+from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
+from quickshift.stages.regression.joint import Joint, prepare_joint
+from quickshift.stages.regression.prediction_set import (
+    PredictionSet,
+    conformal_radius,
+    nonconformity_scores,
+    set_around,
+)
+from quickshift.stages.regression.rules import (
+    RegressionData,
+    choose_joint_bandwidth,
+    choose_joint_tau,
+)
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
-from quickshift.stages.separated import Separation, separation
-from quickshift.stages.significance import (
+from quickshift.stages.tree.cluster_tree import ClusterTree, link
+from quickshift.stages.tree.distance import merge_distortion
+from quickshift.stages.tree.known_tree import known_tree
+from quickshift.stages.tree.significance import (
     assess,
     chance_significance,
     keep_most_significant,
     keep_significant,
 )
-from quickshift.stages.tree_distance import merge_distortion
 
 __all__ = [
     "Branch",
     "ClusterTree",
     "Condition",
     "ConditionalModes",
-    "Drawn",
     "Estimate",
     "Forest",
     "Joint",
@@ -56,9 +64,10 @@ __all__ = [
     "ModeRecovery",
     "ParentGraph",
     "PredictionSet",
+    "RegressionData",
     "Samples",
     "Separation",
-    "Steps",
+    "StepFunction",
     "assess",
     "assign",
     "chance_significance",
@@ -81,9 +90,9 @@ __all__ = [
     "link",
     "linkage",
     "merge_distortion",
-    "misses",
     "mode_recovery",
     "mode_steps",
+    "nonconformity_scores",
     "prepare",
     "prepare_joint",
     "separation",

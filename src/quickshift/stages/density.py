@@ -2,27 +2,26 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.kernels import Kernel, get_kernel
-from quickshift.memory import density_bytes, prepare_bytes, require_memory
-from quickshift.progress import Progress, Report, reporting
-from quickshift.stages.checks import (
+from quickshift.arrays import Floats, Numbers
+from quickshift.checks import (
     check_bandwidth,
     check_n_features,
     check_points,
     check_real,
 )
+from quickshift.kernels import Kernel, get_kernel
+from quickshift.memory import density_bytes, prepare_bytes, require_memory
+from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
 
 __all__ = ["Estimate", "estimate_density", "fit_estimate"]
 
-Floats = NDArray[np.float64]
 
 # What the sums agree on for any order of summation; see docs/decisions on who is higher.
 SIGNIFICANT_BITS = 36
@@ -107,7 +106,7 @@ class Estimate:
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(self.log_density_at(queries))
 
-    def _correct_remote(self, points: NDArray[Any], log_density: Floats) -> None:
+    def _correct_remote(self, points: Numbers, log_density: Floats) -> None:
         """Write densities so far away that every sample is equally far, to rounding.
 
         The core holds coordinates up to 2^500 times the largest of the samples.

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_count, check_tau
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import check_count, check_tau
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.threads import resolve_threads
 
@@ -20,12 +20,12 @@ class Edges(Protocol):
     """What a cut needs to know of a parent graph, of samples or of pixels."""
 
     @property
-    def parent(self) -> NDArray[np.int64]: ...
+    def parent(self) -> Indices: ...
 
     @property
-    def distance(self) -> NDArray[np.float64]: ...
+    def distance(self) -> Floats: ...
 
-    def highest_first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def highest_first(self, rows: Indices) -> Indices:
         """Sort rows by falling height."""
         ...
 
@@ -47,8 +47,8 @@ class Forest:
         What was cut.
     """
 
-    labels: NDArray[np.int64]
-    roots: NDArray[np.int64]
+    labels: Indices
+    roots: Indices
     tau: float
     graph: ParentGraph
 
@@ -140,7 +140,7 @@ def numbers_of_trees(graph: Edges) -> tuple[int, int]:
     return int(np.isinf(graph.distance).sum()), int((graph.distance > 0).sum())
 
 
-def without_longest(graph: Edges, n_trees: int) -> tuple[NDArray[np.float64], float]:
+def without_longest(graph: Edges, n_trees: int) -> tuple[Floats, float]:
     """Remove the longest edges until a number of trees is left.
 
     Parameters
@@ -178,8 +178,8 @@ def too_few(n_clusters: int, n_trees: int) -> ValueError:
 
 
 def number_trees(
-    graph: Edges, distance: NDArray[np.float64], tau: float, n_jobs: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    graph: Edges, distance: Floats, tau: float, n_jobs: int | None
+) -> tuple[Indices, Indices]:
     """Give numbers to the trees that edges up to tau make.
 
     Parameters
@@ -207,7 +207,7 @@ def number_trees(
     return _core.number_trees(root, roots, threads).view(np.int64), roots
 
 
-def linkage(graph: ParentGraph) -> NDArray[np.float64]:
+def linkage(graph: ParentGraph) -> Floats:
     """Write the cuts at every tau as one SciPy linkage matrix.
 
     Rows of weight zero are absent, so observation i of the linkage is the i-th row of positive

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.memory import climb_bytes, require_memory
-from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import (
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import (
     check_choice,
     check_count,
     check_density,
@@ -16,6 +15,8 @@ from quickshift.stages.checks import (
     check_points,
     check_tau,
 )
+from quickshift.memory import climb_bytes, require_memory
+from quickshift.progress import Progress, reporting
 from quickshift.stages.density import SIGNIFICANT_BITS
 from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
@@ -37,25 +38,26 @@ class ParentGraph:
         Length of that edge: infinite where none is higher, NaN at rows of weight zero.
     samples : Samples
         The points.
-    density : ndarray of shape (n_samples,)
-        What was climbed.
+    heights : ndarray of shape (n_samples,)
+        The numbers that were climbed, as they were given: sums of kernels in a fit, any numbers
+        that can be compared elsewhere.
     ties : {"total", "strict"}
         What "higher" meant between equal densities.
     significant_bits : int
-        Bits of the density that decided who is higher.
+        Heights were compared after rounding to this many bits.
     """
 
-    parent: NDArray[np.int64]
-    distance: NDArray[np.float64]
+    parent: Indices
+    distance: Floats
     samples: Samples
-    density: NDArray[np.float64]
+    heights: Floats
     ties: str = "total"
     significant_bits: int = SIGNIFICANT_BITS
 
-    def highest_first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def highest_first(self, rows: Indices) -> Indices:
         """Sort rows by falling height."""
         tree, bits = self.samples.tree, self.significant_bits
-        return _core.sort_by_height(tree, self.density, bits, rows).view(np.int64)
+        return _core.sort_by_height(tree, self.heights, bits, rows).view(np.int64)
 
 
 def climb(
@@ -124,7 +126,7 @@ def assign(
     *,
     tau: float,
     n_jobs: int | None = None,
-) -> NDArray[np.int64]:
+) -> Indices:
     """Find the sample whose label each new point takes.
 
     Parameters
@@ -134,7 +136,7 @@ def assign(
     queries : array-like of shape (n_queries, n_features)
         The new points.
     density : array-like of shape (n_queries,)
-        How high each stands, in the units of ``graph.density``.
+        How high each stands, in the units of ``graph.heights``.
     tau : float
         Longest move.
     n_jobs : int, optional
@@ -157,7 +159,7 @@ def assign(
     check_n_features(points, graph.samples.n_features, "queries")
     rows = _core.assign(
         graph.samples.tree,
-        graph.density,
+        graph.heights,
         graph.significant_bits,
         graph.ties == "strict",
         check_tau(tau),
@@ -168,7 +170,7 @@ def assign(
     return rows.view(np.int64)
 
 
-def rounded(density: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+def rounded(density: Floats, bits: int) -> Floats:
     """Round densities as `climb` does before it compares them.
 
     Parameters

@@ -16,10 +16,10 @@ from quickshift.bandwidth import (
     spread,
     tau_rule,
 )
+from quickshift.checks import check_choice
 from quickshift.kernels import get_kernel
 from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting
-from quickshift.stages.checks import check_choice
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.samples import Samples
 from quickshift.threads import resolve_threads

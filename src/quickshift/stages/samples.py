@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
+from quickshift.arrays import Floats
+from quickshift.checks import check_period, check_points, check_weights
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import check_period, check_points, check_weights
 from quickshift.threads import resolve_threads
 
 __all__ = ["Samples", "prepare"]
@@ -27,7 +27,7 @@ class Samples:
     """
 
     tree: _core.Tree
-    period: NDArray[np.float64] | None
+    period: Floats | None
 
     @property
     def n_samples(self) -> int:

@@ -4,19 +4,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quickshift.arrays import Floats
 from quickshift.progress import Progress, reporting
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.forest import cut
-from quickshift.stages.joint import Joint
 from quickshift.stages.parent_graph import climb
+from quickshift.stages.regression.joint import Joint
 from quickshift.stages.samples import prepare
 
 __all__ = ["Search", "modes_in_space"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _POINTS_OF_A_VALLEY = 7
 

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quickshift.stages.checks import check_least
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_least
 from quickshift.stages.samples import Samples
 
 if TYPE_CHECKING:
@@ -16,18 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Space",
-    "Steps",
+    "StepFunction",
     "space_of",
 ]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 PAIRS = 1 << 20  # pairs of neighbours looked at together
 _MARGIN = 1.0 + 1e-9  # neighbours are searched a little too far, then measured as the core does
 
 
-class Steps(NamedTuple):
+class StepFunction(NamedTuple):
     """A step function of a radius.
 
     Attributes

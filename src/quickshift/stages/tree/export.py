@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
-from quickshift.stages.tree_merges import joined_leaves, lone_leaves
+from quickshift.arrays import Floats
+from quickshift.stages.tree.merges import joined_leaves, lone_leaves
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
-    from quickshift.stages.cluster_tree import ClusterTree
+    from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = ["read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
 
@@ -32,7 +32,7 @@ _ARRAYS = (
 )
 
 
-def to_linkage(tree: "ClusterTree") -> NDArray[np.float64]:
+def to_linkage(tree: "ClusterTree") -> Floats:
     """Write the merges as a SciPy linkage of the leaves."""
     n_leaves = tree.leaf_indices.size
     highest = float(tree.births.max())

@@ -4,17 +4,17 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.checks import check_count, check_n_features, check_points
-from quickshift.stages.cluster_tree import ClusterTree, link
+from quickshift.arrays import Floats
+from quickshift.checks import check_count, check_n_features, check_points
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
-from quickshift.stages.tree_merges import joined_leaves, name_merges
+from quickshift.stages.tree.cluster_tree import ClusterTree, link
+from quickshift.stages.tree.merges import joined_leaves, name_merges
 
 __all__ = ["KnownDensity", "known_tree"]
 
-Floats = NDArray[np.float64]
 
 _CELLS = {1: 20_000, 2: 600}  # along each side, by the number of features
 _MOST_POINTS = 1 << 24  # of a grid

@@ -1,15 +1,14 @@
 """How far two cluster trees are apart."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.cluster_tree import ClusterTree
-from quickshift.stages.known_tree import KnownDensity, known_tree
-from quickshift.stages.tree_merges import joined_leaves
+from quickshift.arrays import Flags, Indices
+from quickshift.stages.tree.cluster_tree import ClusterTree
+from quickshift.stages.tree.known_tree import KnownDensity, known_tree
+from quickshift.stages.tree.merges import joined_leaves
 
 __all__ = ["merge_distortion"]
-
-Indices = NDArray[np.int64]
 
 
 def merge_distortion(
@@ -74,7 +73,7 @@ def merge_distortion(
     return farthest
 
 
-def _spanning_edges(tree: ClusterTree, counted: NDArray[np.bool_]) -> tuple[Indices, Indices]:
+def _spanning_edges(tree: ClusterTree, counted: Flags) -> tuple[Indices, Indices]:
     """Pairs of counted samples that span each component of a tree, by its highest merges."""
     rows = np.flatnonzero(counted)
     rows = rows[np.argsort(-tree.density[rows], kind="stable")]

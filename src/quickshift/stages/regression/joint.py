@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.kernels import Kernel, get_kernel
-from quickshift.stages.checks import (
+from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks import (
     check_bandwidth,
     check_n_features,
     check_period,
@@ -17,13 +17,12 @@ from quickshift.stages.checks import (
     check_responses,
     check_weights,
 )
+from quickshift.kernels import Kernel, get_kernel
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.samples import prepare
 
 __all__ = ["Joint", "Responses", "check_pair", "prepare_joint", "sort_responses", "wrapped"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _RUNGS = 0.05, 0.5  # bandwidths between two rungs of the line, at least and at most
 _LARGEST = 2.0**500  # a place on the line of responses, beside the coordinates of the samples
@@ -189,7 +188,7 @@ def prepare_joint(
     return Joint(features, responses, weights, pair, divisor)
 
 
-def wrapped(points: NDArray[Any], period: Floats | None) -> NDArray[Any]:
+def wrapped(points: Numbers, period: Floats | None) -> Numbers:
     """Return periodic features in [0, period), in float64; the points as they are without any."""
     if period is None:
         return points
@@ -232,7 +231,7 @@ def sort_responses(joint: Joint, tau: float) -> Responses:
     return Responses(values, places, rungs, begin, places[ranks], rung_of_sample, weights)
 
 
-def _divided(values: NDArray[Any], divisor: float, name: str, bandwidth: str) -> Floats:
+def _divided(values: Numbers, divisor: float, name: str, bandwidth: str) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         result: Floats = values.astype(np.float64) / divisor
     if not np.isfinite(result).all():

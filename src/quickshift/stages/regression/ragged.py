@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from operator import index
 
 import numpy as np
-from numpy.typing import NDArray
+
+from quickshift.arrays import Indices
 
 __all__ = ["Ragged"]
-
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -6,28 +6,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.memory import link_bytes, require_memory
-from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import (
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import (
     check_heights,
     check_least,
     check_length,
     check_rows,
 )
+from quickshift.memory import link_bytes, require_memory
+from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import Forest
 from quickshift.stages.samples import Samples, prepare
-from quickshift.stages.tree_export import (
+from quickshift.stages.tree.export import (
     read_tree,
     to_linkage,
     to_networkx,
     to_pandas,
     write_tree,
 )
-from quickshift.stages.tree_merges import joined_leaves, name_merges
-from quickshift.stages.tree_pruning import contract, small_leaves
+from quickshift.stages.tree.merges import joined_leaves, name_merges
+from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterTree", "link"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -5,22 +5,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quickshift import _core
+from quickshift.arrays import Floats
+from quickshift.checks import check_real, check_tau
 from quickshift.progress import Progress, reporting
-from quickshift.stages.checks import check_real, check_tau
-from quickshift.stages.joint import Joint, Responses, sort_responses
-from quickshift.stages.ragged import Ragged
-from quickshift.stages.response_space import Search, modes_in_space
+from quickshift.stages.regression.joint import Joint, Responses, sort_responses
+from quickshift.stages.regression.ragged import Ragged
+from quickshift.stages.regression.response_space import Search, modes_in_space
 from quickshift.threads import resolve_threads
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["ConditionalModes", "conditional_modes"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

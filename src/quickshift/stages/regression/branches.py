@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.checks import check_length, check_points, refuse_lossy
-from quickshift.stages.conditional_modes import ConditionalModes
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_length, check_points, refuse_lossy
+from quickshift.stages.regression.conditional_modes import ConditionalModes
 
 __all__ = ["Branch", "trace"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Path = list[int]  # rows of the modes that a branch is made of, in order of x
 
 # Modes are responses of samples, so they jitter. A longer line averages more of that but overshoots

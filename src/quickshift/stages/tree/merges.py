@@ -1,14 +1,11 @@
 """Merges of a cluster tree: rows of surviving leaf, absorbed leaf and level."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
+from quickshift.arrays import Flags, Floats, Indices
 
 __all__ = ["joined_leaves", "lone_leaves", "name_merges"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 def joined_leaves(merges: Floats) -> Indices:
@@ -16,7 +13,7 @@ def joined_leaves(merges: Floats) -> Indices:
     return np.ascontiguousarray(merges[:, :2].astype(np.int64))
 
 
-def lone_leaves(merges: Floats, n_leaves: int) -> NDArray[np.bool_]:
+def lone_leaves(merges: Floats, n_leaves: int) -> Flags:
     """Flag the leaves that nothing absorbs."""
     alone = np.ones(n_leaves, dtype=bool)
     alone[joined_leaves(merges)[:, 1]] = False

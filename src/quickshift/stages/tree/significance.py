@@ -4,21 +4,19 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quickshift.stages.checks import check_count
-from quickshift.stages.cluster_tree import ClusterTree
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_count
 from quickshift.stages.density import Estimate
 from quickshift.stages.forest import too_few
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
-from quickshift.stages.tree_merges import lone_leaves
-from quickshift.stages.tree_pruning import contract
+from quickshift.stages.tree.cluster_tree import ClusterTree
+from quickshift.stages.tree.merges import lone_leaves
+from quickshift.stages.tree.pruning import contract
 
 __all__ = ["assess", "chance_significance", "keep_most_significant", "keep_significant"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Where the way from a lone mode to the next higher sample is looked at, as shares of its length.
 _ON_THE_WAY = np.arange(1, 8) / 8

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
+from quickshift.arrays import Floats, Indices
 from quickshift.bandwidth import (
     gaussian_equivalent,
     joint_rule,
@@ -14,18 +15,21 @@ from quickshift.bandwidth import (
     spread,
     tau_rule,
 )
+from quickshift.checks import check_choice
 from quickshift.kernels import get_kernel
-from quickshift.stages.checks import check_choice
-from quickshift.stages.conditional_modes import ConditionalModes, conditional_modes
-from quickshift.stages.joint import Joint, prepare_joint, wrapped
-from quickshift.stages.prediction_set import conformal_radius, misses, set_around
+from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
+from quickshift.stages.regression.joint import Joint, prepare_joint, wrapped
+from quickshift.stages.regression.prediction_set import (
+    conformal_radius,
+    nonconformity_scores,
+    set_around,
+)
 from quickshift.stages.rules import choose_bandwidth
 from quickshift.stages.samples import prepare
 from quickshift.threads import resolve_threads
 
-__all__ = ["JOINT_RULES", "Drawn", "choose_joint_bandwidth", "choose_joint_tau"]
+__all__ = ["JOINT_RULES", "RegressionData", "choose_joint_bandwidth", "choose_joint_tau"]
 
-Floats = NDArray[np.float64]
 Modes = Callable[[Joint, ArrayLike], ConditionalModes]
 
 JOINT_RULES = ("auto", "cv", "prediction_set")
@@ -37,7 +41,7 @@ _MOST_HELD_OUT = 2000
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RegressionData:
     """Samples of (x, y) as they came, checked, with what every estimate from them shares.
 
     Attributes
@@ -79,7 +83,7 @@ class Drawn:
             n_jobs=self.n_jobs,
         )
 
-    def at(self, rows: NDArray[np.int64]) -> "Drawn":
+    def at(self, rows: Indices) -> "RegressionData":
         """Return some of the samples."""
         return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows])
 
@@ -115,13 +119,13 @@ def automatic_modes(joint: Joint, queries: ArrayLike) -> ConditionalModes:
 
 
 def choose_joint_bandwidth(
-    drawn: Drawn, rule: str = "auto", *, modes_of: Modes = automatic_modes
+    drawn: RegressionData, rule: str = "auto", *, modes_of: Modes = automatic_modes
 ) -> tuple[float, float]:
     """Choose (h_x, h_y) by a rule.
 
     Parameters
     ----------
-    drawn : Drawn
+    drawn : RegressionData
         The samples.
     rule : {"auto", "cv", "prediction_set"}
         "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X, and of y. The others
@@ -145,7 +149,7 @@ def choose_joint_bandwidth(
     return pair
 
 
-def _by_spread(drawn: Drawn) -> tuple[float, float]:
+def _by_spread(drawn: RegressionData) -> tuple[float, float]:
     d, columns = drawn.X.shape[1], drawn.y.reshape(len(drawn.y), -1)
     # The locations of a tree stand in an order that does not depend on the rows'.
     rows = np.hstack([drawn.X, columns])
@@ -158,12 +162,12 @@ def _by_spread(drawn: Drawn) -> tuple[float, float]:
     return min(h_x, period_limit(kernel, drawn.period)), h_y
 
 
-def _scaled(drawn: Drawn, pair: tuple[float, float], factor: float) -> tuple[float, float]:
+def _scaled(drawn: RegressionData, pair: tuple[float, float], factor: float) -> tuple[float, float]:
     limit = period_limit(get_kernel(drawn.kernel), drawn.period)  # the product may round past it
     return min(pair[0] * factor, limit), pair[1] * factor
 
 
-def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
+def _most_likely(drawn: RegressionData, pair: tuple[float, float]) -> float:
     columns = drawn.y.reshape(len(drawn.y), -1)
     period = None
     if drawn.period is not None:
@@ -179,7 +183,7 @@ def _most_likely(drawn: Drawn, pair: tuple[float, float]) -> float:
     )
 
 
-def _shortest(drawn: Drawn, pair: tuple[float, float], modes_of: Modes) -> float:
+def _shortest(drawn: RegressionData, pair: tuple[float, float], modes_of: Modes) -> float:
     """Try factors on every fourth sample, in an order that does not depend on the rows'."""
     if drawn.y.ndim > 1:
         raise ValueError(
@@ -211,8 +215,8 @@ def _every(k: float, reached: Floats) -> Floats:
     return whole + part
 
 
-def _mean_length(joint: Joint, out: Drawn, modes_of: Modes) -> float:
+def _mean_length(joint: Joint, out: RegressionData, modes_of: Modes) -> float:
     modes = modes_of(joint, out.X)
-    radius = conformal_radius(misses(modes, out.y), out.weights, _COVERAGE)
+    radius = conformal_radius(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
     return float(np.average(lengths, weights=out.weights)) if np.isfinite(radius) else np.inf

@@ -8,13 +8,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.checks import check_least, check_length, check_rows, check_tau
-from quickshift.stages.cluster_tree import ClusterTree
-from quickshift.stages.diagnosis_steps import Space, Steps, space_of
+from quickshift.arrays import Flags, Floats, Indices
+from quickshift.checks import check_least, check_length, check_rows, check_tau
+from quickshift.stages.diagnosis.neighborhoods import Space, StepFunction, space_of
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import ParentGraph
+from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = [
     "ModeDiagnosis",
@@ -23,10 +24,6 @@ __all__ = [
     "mode_recovery",
     "mode_steps",
 ]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -46,9 +43,9 @@ class ModeDiagnosis:
         where none does.
     significance : float
         Standard errors that it stands out by; NaN where that is not known.
-    rise : Steps
+    rise : StepFunction
         δ⁻(r), how far the highest sample within r is above the mode; 0 before the first step.
-    drop : Steps
+    drop : StepFunction
         δ⁺(r), how far the highest sample within r but outside r_M is below the mode (negative: it
         is above); infinite before the first step.
     """
@@ -58,8 +55,8 @@ class ModeDiagnosis:
     parent_distance: float
     prominence: float
     significance: float
-    rise: Steps
-    drop: Steps
+    rise: StepFunction
+    drop: StepFunction
 
     def is_plus(self, r: float, delta: float) -> bool:
         """Whether it is an (r, δ)⁺-mode: above all samples between r_M and r by more than δ."""
@@ -83,7 +80,9 @@ class ModeDiagnosis:
         )
 
 
-def mode_steps(graph: ParentGraph, row: int, mode_radius: float) -> tuple[Steps, Steps]:
+def mode_steps(
+    graph: ParentGraph, row: int, mode_radius: float
+) -> tuple[StepFunction, StepFunction]:
     """Find δ⁻ and δ⁺ of a mode at every radius.
 
     Parameters
@@ -97,7 +96,7 @@ def mode_steps(graph: ParentGraph, row: int, mode_radius: float) -> tuple[Steps,
 
     Returns
     -------
-    rise, drop : Steps
+    rise, drop : StepFunction
         As in `ModeDiagnosis`: the positive steps of δ⁻, the first of them at the parent unless that
         is equally high, and all steps of δ⁺.
 
@@ -112,20 +111,20 @@ def mode_steps(graph: ParentGraph, row: int, mode_radius: float) -> tuple[Steps,
     (array([2., 3.]), array([ 0.5, -1. ]))
     """
     length = check_length(mode_radius, "mode_radius")
-    space = space_of(graph.samples, graph.density)
+    space = space_of(graph.samples, graph.heights)
     rows = check_rows(row, "row", graph.samples.n_samples).reshape(1)
     return _steps(space, space.places(rows, "row"), length)
 
 
-def _steps(space: Space, place: Indices, mode_radius: float) -> tuple[Steps, Steps]:
+def _steps(space: Space, place: Indices, mode_radius: float) -> tuple[StepFunction, StepFunction]:
     height = space.density[place]
     distance = np.ldexp(space.distances(place, space.falling), space.exponent)
     radii, highest = _running_highest(distance, space.density[space.falling])
     up = highest > height
-    rise = Steps(radii[up], (highest - height)[up])
+    rise = StepFunction(radii[up], (highest - height)[up])
     distance[distance <= mode_radius] = np.inf
     radii, highest = _running_highest(distance, space.density[space.falling])
-    return rise, Steps(radii, height - highest)
+    return rise, StepFunction(radii, height - highest)
 
 
 def _running_highest(distance: Floats, falling: Floats) -> tuple[Floats, Floats]:
@@ -170,7 +169,7 @@ def diagnose_modes(
     """
     length = check_length(mode_radius, "mode_radius")
     modes = check_rows(rows, "rows", graph.samples.n_samples).ravel()
-    space = space_of(graph.samples, graph.density)
+    space = space_of(graph.samples, graph.heights)
     places = space.places(modes, "rows")
     leaves = tree.leaf_labels[modes]
     if not np.array_equal(tree.leaf_indices[leaves], modes):
@@ -271,7 +270,7 @@ def mode_recovery(
     slack, margin = check_least(epsilon, "epsilon"), check_least(delta, "delta")
     modes = cut(graph, radius, n_jobs=n_jobs).roots
     n_found = cut(graph, length, n_jobs=n_jobs).roots.size
-    space = space_of(graph.samples, graph.density)
+    space = space_of(graph.samples, graph.heights)
     inner = max(length - slack, 0.0)
     minus = _minus_modes(space, graph, modes, inner, margin)
     plus = _plus_modes(space, graph, modes, (radius, length + slack), margin)
@@ -291,9 +290,9 @@ def mode_recovery(
 
 def _minus_modes(space: Space, graph: ParentGraph, modes: Indices, r: float, delta: float) -> Flags:
     """Which modes have a sample within r that is higher by more than δ."""
-    height = graph.density[modes]
+    height = graph.heights[modes]
     near = graph.distance[modes] <= r
-    minus: Flags = near & (graph.density[graph.parent[modes]] - height > delta)
+    minus: Flags = near & (graph.heights[graph.parent[modes]] - height > delta)
     rest = np.flatnonzero(near & ~minus)  # the parent is too low; another one may not be
     minus[rest] = _highest(space, modes[rest], (-1.0, r)) - height[rest] > delta
     return minus
@@ -303,10 +302,10 @@ def _plus_modes(
     space: Space, graph: ParentGraph, modes: Indices, radii: tuple[float, float], delta: float
 ) -> Flags:
     """Which modes are above all samples between two radii by more than δ."""
-    height = graph.density[modes]
+    height = graph.heights[modes]
     parent = graph.distance[modes]
     beaten = (parent > radii[0]) & (parent <= radii[1]) & (graph.parent[modes] != modes)
-    beaten &= graph.density[graph.parent[modes]] >= height
+    beaten &= graph.heights[graph.parent[modes]] >= height
     plus = np.zeros(modes.size, dtype=bool)
     rest = np.flatnonzero(~beaten)
     plus[rest] = height[rest] - _highest(space, modes[rest], radii) > delta

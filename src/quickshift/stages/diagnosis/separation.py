@@ -8,22 +8,21 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.checks import check_heights, check_length, check_rows, check_tau
-from quickshift.stages.cluster_tree import link
-from quickshift.stages.diagnosis_steps import Space, space_of
+from quickshift.arrays import Floats, Indices
+from quickshift.checks import check_heights, check_length, check_rows, check_tau
+from quickshift.stages.diagnosis.neighborhoods import Space, space_of
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.tree.cluster_tree import link
 
 __all__ = [
     "Separation",
     "separation",
 ]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _SHORTEST = float(np.finfo(np.float64).tiny)  # what `link` takes for a tau of 0
 

@@ -4,17 +4,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickshift import _core
-from quickshift.stages.tree_merges import joined_leaves, lone_leaves, name_merges
+from quickshift.arrays import Flags
+from quickshift.stages.tree.merges import joined_leaves, lone_leaves, name_merges
 
 if TYPE_CHECKING:
-    from quickshift.stages.cluster_tree import ClusterTree
+    from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = ["contract", "small_leaves"]
-
-Flags = NDArray[np.bool_]
 
 
 def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:

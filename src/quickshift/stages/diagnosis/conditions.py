@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quickshift.checks import check_least, check_length, check_tau
 from quickshift.kernels import get_kernel
-from quickshift.stages.checks import check_least, check_length, check_tau
 
 __all__ = [
     "Condition",

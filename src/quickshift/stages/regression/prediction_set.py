@@ -9,15 +9,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.stages.checks import check_real, check_responses
-from quickshift.stages.conditional_modes import ConditionalModes
-from quickshift.stages.ragged import Ragged
+from quickshift.arrays import Flags, Floats
+from quickshift.checks import check_real, check_responses
+from quickshift.stages.regression.conditional_modes import ConditionalModes
+from quickshift.stages.regression.ragged import Ragged
 
-__all__ = ["PredictionSet", "check_coverage", "conformal_radius", "misses", "set_around"]
-
-Floats = NDArray[np.float64]
+__all__ = [
+    "PredictionSet",
+    "check_coverage",
+    "conformal_radius",
+    "nonconformity_scores",
+    "set_around",
+]
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class PredictionSet(Ragged):
         np.add.at(lengths, self.queries, self.upper - self.lower)
         return lengths
 
-    def contains(self, y: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, y: ArrayLike) -> Flags:
         """Tell whether each query's response is in its set.
 
         Parameters
@@ -96,7 +101,7 @@ class PredictionSet(Ragged):
         return found
 
 
-def misses(modes: ConditionalModes, y: Floats) -> Floats:
+def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
     """Distance from each query's response to the nearest mode; infinite where there is none.
 
     Of several outputs the largest difference counts.
@@ -105,7 +110,7 @@ def misses(modes: ConditionalModes, y: Floats) -> Floats:
     --------
     >>> none, two = np.empty(0), np.array([1.0, 4.0])
     >>> modes = ConditionalModes(np.array([0, 2, 2]), two, two, two, np.zeros(2))
-    >>> misses(modes, np.array([3.5, 0.0]))
+    >>> nonconformity_scores(modes, np.array([3.5, 0.0]))
     array([0.5, inf])
     """
     values, responses = modes.values, y[modes.queries]

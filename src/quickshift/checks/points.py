@@ -1,36 +1,23 @@
-"""Every check of an argument, in one place: what came, what was expected, how to fix it."""
+"""Checks of arrays: points, responses, weights, periods and densities."""
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from quickshift.bandwidth import period_limit
-from quickshift.kernels import Kernel
+from quickshift.arrays import Floats, Indices, Numbers
 
 __all__ = [
-    "check_bandwidth",
-    "check_choice",
-    "check_count",
     "check_density",
     "check_heights",
-    "check_least",
-    "check_length",
     "check_n_features",
     "check_period",
     "check_points",
-    "check_real",
     "check_responses",
     "check_rows",
-    "check_tau",
     "check_weights",
-    "check_whole",
     "refuse_lossy",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def refuse_lossy(X: Any, name: str = "X") -> None:
@@ -51,7 +38,7 @@ def refuse_lossy(X: Any, name: str = "X") -> None:
         )
 
 
-def _numbers(values: Any, name: str, shape: str) -> NDArray[Any]:
+def _numbers(values: Any, name: str, shape: str) -> Numbers:
     """Return real numbers as a float64 array, or as float32 if they are that."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
@@ -74,7 +61,7 @@ def _numbers(values: Any, name: str, shape: str) -> NDArray[Any]:
     return array
 
 
-def check_points(X: ArrayLike, name: str = "X") -> NDArray[Any]:
+def check_points(X: ArrayLike, name: str = "X") -> Numbers:
     """Return points as a C-ordered float64 or float32 array with at least one row and column."""
     array = _numbers(X, name, "(n_samples, n_features)")
     if array.ndim != 2:
@@ -115,7 +102,7 @@ def check_responses(y: ArrayLike, n_samples: int) -> Floats:
     return array
 
 
-def check_n_features(points: NDArray[Any], n_features: int, name: str) -> None:
+def check_n_features(points: Numbers, n_features: int, name: str) -> None:
     """Raise if queries do not have the columns of the samples."""
     if points.shape[1] != n_features:
         raise ValueError(
@@ -172,64 +159,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     return array if np.isfinite(array).any() else None
 
 
-def check_real(value: Any, name: str, expected: str) -> float:
-    """Return a number as a float; NaN is refused."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
-    number = float(value)
-    if math.isnan(number):
-        raise ValueError(f"{name} is NaN, expected {expected}.")
-    return number
-
-
-def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
-    """Return a positive, finite bandwidth that fits into the periods."""
-    expected = "a positive number (estimators also take a rule such as 'auto')"
-    h = check_real(bandwidth, "bandwidth", expected)
-    if not 0 < h < math.inf:
-        raise ValueError(
-            f"bandwidth is {h!r}, expected a positive, finite number: the scale h that divides "
-            f"distances. Choose it in the units of the data."
-        )
-    limit = period_limit(kernel, period)
-    if h > limit:
-        raise ValueError(
-            f"bandwidth is {h!r}, expected at most {limit!r} for the {kernel.name} kernel and the "
-            f"period {period!r}: beyond that the kernel would meet two images of one point. Use a "
-            f"smaller bandwidth."
-        )
-    return h
-
-
-def check_tau(tau: Any) -> float:
-    """Return a length that is not negative; infinity keeps every edge."""
-    length = check_real(
-        tau, "tau", "a length of at least 0 (only an estimator's parameter may be 'auto')"
-    )
-    if length < 0:
-        raise ValueError(
-            f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
-        )
-    return length
-
-
-def check_length(value: Any, name: str) -> float:
-    """Return a positive length, infinity included."""
-    length = check_real(value, name, "a positive length")
-    if length <= 0:
-        raise ValueError(f"{name} is {length!r}, expected a positive length.")
-    return length
-
-
-def check_least(value: Any, name: str, expected: str = "a number of at least 0") -> float:
-    """Return a number that is not negative."""
-    number = check_real(value, name, expected)
-    if number < 0:
-        raise ValueError(f"{name} is {number!r}, expected {expected}.")
-    return number
-
-
-def check_rows(rows: ArrayLike, name: str, n_samples: int) -> NDArray[np.int64]:
+def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
     """Return numbers of rows, of any shape."""
     array = np.asarray(rows)
     if array.dtype.kind not in "iu":
@@ -242,40 +172,7 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def check_whole(
-    value: Any, name: str, least: int | None = None, *, expected: str | None = None
-) -> int:
-    """Return a whole number that is not below the least."""
-    if expected is None:
-        expected = "a whole number" if least is None else f"a whole number of at least {least}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
-    if least is not None and value < least:
-        raise ValueError(f"{name} is {value!r}, expected {expected}.")
-    return int(value)
-
-
-def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
-    """Return a whole number from 1 to ``most``."""
-    expected = f"a whole number from 1 to {most}"
-    number = check_whole(value, name, expected=expected)
-    if not 1 <= number <= most:
-        raise ValueError(f"{name} is {value!r}, expected {expected}, {what}.")
-    return number
-
-
-def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
-    """Return a string that is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        known = known if len(choices) == 1 else f"one of {known}"
-        raise ValueError(f"{name} is {value!r}, expected {otherwise}{known}.")
-    return value
-
-
-def check_density(
-    density: ArrayLike, n_samples: int, ignored: NDArray[np.int64] | None = None
-) -> Floats:
+def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
     """Return one density a sample, not NaN but at the ignored rows."""
     array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
@@ -290,9 +187,7 @@ def check_density(
     return array
 
 
-def check_heights(
-    density: ArrayLike, n_samples: int, ignored: NDArray[np.int64] | None = None
-) -> Floats:
+def check_heights(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
     """Return one density a sample, finite and not negative but at the ignored rows."""
     array = check_density(density, n_samples, ignored)
     counted = np.ones(n_samples, dtype=bool)

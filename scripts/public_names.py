@@ -1,0 +1,60 @@
+"""Print every public name with its signature, one per line.
+
+tests/public_names.txt holds the list that users rely on, and a test compares the two. After a change
+on purpose, `make public-names` writes it anew, so that the change shows in the diff.
+"""
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MODULES = (
+    "quickshift",
+    "quickshift.bandwidth",
+    "quickshift.compat.skimage",
+    "quickshift.config",
+    "quickshift.datasets",
+    "quickshift.estimators",
+    "quickshift.image",
+    "quickshift.kernels",
+    "quickshift.reference",
+    "quickshift.stages",
+)
+
+
+def public_names() -> list[str]:
+    """List the names that `__all__` of each public module has, and the members of classes."""
+    return [
+        line
+        for module in MODULES
+        for name in sorted(importlib.import_module(module).__all__)
+        for line in described(f"{module}.{name}", getattr(importlib.import_module(module), name))
+    ]
+
+
+def described(path: str, thing: Any) -> Iterator[str]:
+    """Give one line for a name, and one for each public member if it is a class."""
+    yield path + signature(thing)
+    if not inspect.isclass(thing):
+        return
+    ours = [base for base in thing.__mro__ if base.__module__.startswith("quickshift")]
+    members = {name: member for base in reversed(ours) for name, member in vars(base).items()}
+    for name, member in sorted(members.items()):
+        if not name.startswith("_"):
+            yield f"{path}.{name}" + signature(getattr(member, "__func__", member))
+
+
+def signature(thing: Any) -> str:
+    """Write parameters and defaults, without types; nothing for what cannot be called."""
+    if not callable(thing):
+        return ""
+    found = inspect.signature(thing)
+    parameters = [p.replace(annotation=p.empty) for p in found.parameters.values()]
+    written = str(found.replace(parameters=parameters, return_annotation=found.empty))
+    return re.sub(r" at 0x\w+", "", written)  # where a default lies in memory
+
+
+if __name__ == "__main__":
+    print(*public_names(), sep="\n")

@@ -1,0 +1,47 @@
+"""Every check of an argument: what came, what was expected, and the change that fixes it.
+
+A check returns the argument in the form that the code below works with, or raises. Whoever calls a
+function below this line with checked arguments need not check them again.
+"""
+
+from quickshift.checks.numbers import (
+    check_bandwidth,
+    check_choice,
+    check_count,
+    check_least,
+    check_length,
+    check_real,
+    check_tau,
+    check_whole,
+)
+from quickshift.checks.points import (
+    check_density,
+    check_heights,
+    check_n_features,
+    check_period,
+    check_points,
+    check_responses,
+    check_rows,
+    check_weights,
+    refuse_lossy,
+)
+
+__all__ = [
+    "check_bandwidth",
+    "check_choice",
+    "check_count",
+    "check_density",
+    "check_heights",
+    "check_least",
+    "check_length",
+    "check_n_features",
+    "check_period",
+    "check_points",
+    "check_real",
+    "check_responses",
+    "check_rows",
+    "check_tau",
+    "check_weights",
+    "check_whole",
+    "refuse_lossy",
+]

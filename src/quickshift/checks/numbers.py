@@ -1,0 +1,110 @@
+"""Checks of single values: numbers, lengths, counts and choices."""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from quickshift.arrays import Floats
+from quickshift.bandwidth import period_limit
+from quickshift.kernels import Kernel
+
+__all__ = [
+    "check_bandwidth",
+    "check_choice",
+    "check_count",
+    "check_least",
+    "check_length",
+    "check_real",
+    "check_tau",
+    "check_whole",
+]
+
+
+def check_real(value: Any, name: str, expected: str) -> float:
+    """Return a number as a float; NaN is refused."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError(f"{name} is NaN, expected {expected}.")
+    return number
+
+
+def check_least(value: Any, name: str, expected: str = "a number of at least 0") -> float:
+    """Return a number that is not negative."""
+    number = check_real(value, name, expected)
+    if number < 0:
+        raise ValueError(f"{name} is {number!r}, expected {expected}.")
+    return number
+
+
+def check_whole(
+    value: Any, name: str, least: int | None = None, *, expected: str | None = None
+) -> int:
+    """Return a whole number that is not below the least."""
+    if expected is None:
+        expected = "a whole number" if least is None else f"a whole number of at least {least}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+    if least is not None and value < least:
+        raise ValueError(f"{name} is {value!r}, expected {expected}.")
+    return int(value)
+
+
+def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
+    """Return a whole number from 1 to ``most``."""
+    expected = f"a whole number from 1 to {most}"
+    number = check_whole(value, name, expected=expected)
+    if not 1 <= number <= most:
+        raise ValueError(f"{name} is {value!r}, expected {expected}, {what}.")
+    return number
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
+    """Return a string that is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        known = known if len(choices) == 1 else f"one of {known}"
+        raise ValueError(f"{name} is {value!r}, expected {otherwise}{known}.")
+    return value
+
+
+def check_length(value: Any, name: str) -> float:
+    """Return a positive length, infinity included."""
+    length = check_real(value, name, "a positive length")
+    if length <= 0:
+        raise ValueError(f"{name} is {length!r}, expected a positive length.")
+    return length
+
+
+def check_tau(tau: Any) -> float:
+    """Return a length that is not negative; infinity keeps every edge."""
+    length = check_real(
+        tau, "tau", "a length of at least 0 (only an estimator's parameter may be 'auto')"
+    )
+    if length < 0:
+        raise ValueError(
+            f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
+        )
+    return length
+
+
+def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
+    """Return a positive, finite bandwidth that fits into the periods."""
+    expected = "a positive number (estimators also take a rule such as 'auto')"
+    h = check_real(bandwidth, "bandwidth", expected)
+    if not 0 < h < math.inf:
+        raise ValueError(
+            f"bandwidth is {h!r}, expected a positive, finite number: the scale h that divides "
+            f"distances. Choose it in the units of the data."
+        )
+    limit = period_limit(kernel, period)
+    if h > limit:
+        raise ValueError(
+            f"bandwidth is {h!r}, expected at most {limit!r} for the {kernel.name} kernel and the "
+            f"period {period!r}: beyond that the kernel would meet two images of one point. Use a "
+            f"smaller bandwidth."
+        )
+    return h

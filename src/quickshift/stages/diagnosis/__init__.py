@@ -1,0 +1,1 @@
+"""The paper's quantities for an estimate: its modes, what separates them, its conditions."""

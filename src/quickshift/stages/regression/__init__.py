@@ -1,0 +1,1 @@
+"""Modal regression: the joint estimate, its conditional modes, sets around them, their branches."""
