@@ -1,7 +1,7 @@
 """Print every public name with its signature, one per line.
 
-tests/public_names.txt holds the list that users rely on, and a test compares the two. After a change
-on purpose, `make public-names` writes it anew, so that the change shows in the diff.
+tests/public_names.txt holds the list that users rely on, and a test compares the two. After an
+intended change, `make public-names` writes it anew, so that the change shows in the diff.
 """
 
 import importlib

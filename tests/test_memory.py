@@ -100,12 +100,26 @@ def test_estimate_is_near_the_peak_of_segments():
     assert 0.75 <= float(run(SEGMENT_PEAK)) <= 1.15
 
 
-def test_what_is_kept_of_freed_arrays_is_available(limited, monkeypatch):
-    limited(MIB)
-    monkeypatch.setattr(memory, "_reusable", lambda: 3 * MIB)
-    memory.require_memory(4 * MIB, "fit", (10, 2))
-    with pytest.raises(MemoryError, match=r"may use 4 MiB more"):
-        memory.require_memory(4 * MIB + 1, "fit", (10, 2))
+GIVEN_BACK = """
+    import numpy as np
+    from quickshift import QuickShift
+
+    def resident():
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return int(lines["VmRSS"].split()[0]) / 1024
+
+    X = np.random.default_rng(0).normal(size=(2_000_000, 2))
+    QuickShift(bandwidth=0.05, tau=0.1, kernel="epanechnikov").fit(X[:1000])
+    before = resident()
+    for _ in range(3):
+        QuickShift(bandwidth=0.05, tau=0.1, kernel="epanechnikov").fit(X)
+    print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is resident is read in /proc")
+def test_a_fit_that_is_forgotten_gives_its_memory_back():
+    assert float(run(GIVEN_BACK)) < 40  # MiB that the allocator of small arrays keeps, of 200
 
 
 def test_pictures_are_refused(limited):
@@ -127,7 +141,6 @@ def test_rules_and_columns_need_more():
 def limited(monkeypatch):
     """Give a function that sets what the process may use; every size counts."""
     monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
-    monkeypatch.setattr(memory, "_reusable", lambda: 0)
 
     def limit(size):
         monkeypatch.setattr(memory, "_limits", lambda: iter([(size, "a limit"), (10**15, "more")]))

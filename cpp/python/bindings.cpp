@@ -275,9 +275,6 @@ NB_MODULE(_core, m) {
         "Whether the machine has an instruction set, and vector code was compiled for it.");
   m.def("set_instruction_set", &set_instruction_set, "instruction_set"_a,
         "Use another one that the machine has; for tests, while nothing else runs.");
-  m.def(
-      "kept_bytes", [] { return std::tuple(kept_bytes().now, kept_bytes().most); },
-      "Bytes that the process keeps of large arrays that were freed: now, and at most.");
   m.def("compiler", [] { return compiler; }, "Name and version of the compiler.");
 
   nb::enum_<DensityMethod>(m, "DensityMethod",

@@ -111,11 +111,6 @@ def set_instruction_set(instruction_set: InstructionSet) -> None:
     Use another one that the machine has; for tests, while nothing else runs.
     """
 
-def kept_bytes() -> tuple[int, int]:
-    """
-    Bytes that the process keeps of large arrays that were freed: now, and at most.
-    """
-
 def compiler() -> str:
     """Name and version of the compiler."""
 

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from quickshift import _core
-
 try:
     import resource
 except ImportError:  # no such limits on this system
@@ -36,8 +34,6 @@ _NEGLIGIBLE = (
     1 << 26
 )  # what every process has left; asking the system would cost more than it tells
 _NO_LIMIT = 1 << 60  # control groups of version 1 write a number of this size for no limit
-_LARGE = 1 << 22  # bytes from which on an array has pages of its own
-_PAGE = 1 << 21
 _MOMENTS = ("uniform", "epanechnikov")
 _FEW = 1 << 19  # words that a grid takes beside five a sample, and of the patches added to it
 _SMALL_GRID = 1 << 21  # words that any grid may take
@@ -64,12 +60,6 @@ def tree_bytes(n_samples: int, n_features: int) -> int:
     slots, nodes = _shape(n_samples)
     leaves = nodes // 2
     return _WORD * (slots * (n_features + 2) + n_samples + nodes * 2 * n_features + leaves)
-
-
-def _idle_bytes(*arrays: int) -> int:
-    """Bytes that freed arrays leave with the process, at most; the next large arrays have them."""
-    pages = sum(-(-size // _PAGE) for size in arrays if size >= _LARGE)
-    return min(_PAGE * pages, _core.kept_bytes()[1])
 
 
 def _order_bytes(n_samples: int, n_features: int) -> tuple[int, int]:
@@ -138,8 +128,7 @@ def segment_bytes(n_pixels: int, n_channels: int) -> int:
     >>> segment_bytes(10_000_000, 3) // 10_000_000
     62
     """
-    idle = _idle_bytes(_WORD * n_pixels * n_channels)
-    return _WORD * n_pixels * max(4 + n_channels, 5) + idle
+    return _WORD * n_pixels * max(4 + n_channels, 5)
 
 
 def fit_bytes(
@@ -179,8 +168,7 @@ def fit_bytes(
     if links:
         after_tree.append(sums + parents + sums + link_bytes(n_samples))
     tables = _WORD * n_samples // 2  # freed, but kept by the threads' allocators
-    idle = _idle_bytes(*_order_bytes(n_samples, n_features))
-    tree = tree_bytes(n_samples, n_features) + tables + idle
+    tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
 
 
@@ -210,7 +198,6 @@ def require_memory(
     if needed < _NEGLIGIBLE:
         return
     available, limit = min(_limits(), default=(sys.maxsize, ""))
-    available += _reusable()
     if needed <= available:
         return
     rows = int(shape[0] * max(available, 0) / needed)
@@ -223,11 +210,6 @@ def require_memory(
         f"may use {_in_words(available)} more ({limit}). Free memory, raise the limit, or "
         f"{instead}."
     )
-
-
-def _reusable() -> int:
-    """Bytes that the process keeps of freed arrays: they are used again, or given back in need."""
-    return _core.kept_bytes()[0]
 
 
 def _in_words(size: int) -> str:
