@@ -56,7 +56,7 @@ def fit_or_link(X: Points, *, part: str = "fit", tau: float, **parameters: Any) 
         _fitted[:] = [quickshift.QuickShift(tau=tau, **parameters).fit(X)]
         return _fitted[0]
     [model] = _fitted
-    return stages.link(model._graph.samples, model.density_, model._forest, tau)
+    return stages.link(model._graph.samples, model.density_, model._clusters.unmerged, tau)
 
 
 _regressions: dict[tuple[str, int], Any] = {}

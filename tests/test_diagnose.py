@@ -337,8 +337,8 @@ def test_diagnosis_is_of_the_fit(
     heights = [mode.height for mode in found.modes]
     assert heights == model.density_[model.mode_indices_].tolist()
     assert [mode.significance for mode in found.modes] == model.significance_.tolist()
-    birth, death = model._linked().persistence().T
-    leaves = model._linked().leaf_labels[model.mode_indices_]
+    birth, death = model._assessed_tree().persistence().T
+    leaves = model._assessed_tree().leaf_labels[model.mode_indices_]
     prominence = model._estimate.density(birth - death)[leaves]
     assert [mode.prominence for mode in found.modes] == pytest.approx(prominence.tolist())
     for mode, r in itertools.product(found.modes, radii_of(case)):

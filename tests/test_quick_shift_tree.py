@@ -34,7 +34,7 @@ def test_tree_is_the_link_of_the_densities(settings):
     X, _ = blobs(500, 2, seed=3)
     model = QuickShiftTree(**settings).fit(X)
     graph = model._graph
-    expected = stages.link(graph.samples, model.density_, model._forest, model.tau_)
+    expected = stages.link(graph.samples, model.density_, model._clusters.unmerged, model.tau_)
     np.testing.assert_array_equal(model.tree_.density, model.density_)
     np.testing.assert_array_equal(model.tree_.merges, expected.merges)
     np.testing.assert_array_equal(model.tree_.leaf_indices, expected.leaf_indices)

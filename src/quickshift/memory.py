@@ -18,6 +18,7 @@ __all__ = [
     "climb_bytes",
     "cut_bytes",
     "density_bytes",
+    "find_clusters_bytes",
     "fit_bytes",
     "link_bytes",
     "prepare_bytes",
@@ -117,6 +118,14 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     return _WORD * n_samples * (n_features + 6)
 
 
+def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
+    """Bytes that cutting, and linking where that is needed, takes beyond the parents."""
+    stages = [cut_bytes(n_samples)]
+    if links:
+        stages += [rule_bytes(n_samples, n_features), _WORD * n_samples + link_bytes(n_samples)]
+    return max(stages)
+
+
 def segment_bytes(n_pixels: int, n_channels: int) -> int:
     """Bytes that the forest of a picture needs at its peak.
 
@@ -161,12 +170,10 @@ def fit_bytes(
     after_tree = [
         density_bytes(n_samples, n_features, kernel),
         sums + climb_bytes(n_samples, n_features),
-        sums + parents + cut_bytes(n_samples),
+        sums + parents + find_clusters_bytes(n_samples, n_features, links=links),
     ]
     if rules:
         after_tree.append(sums + parents + rule_bytes(n_samples, n_features))
-    if links:
-        after_tree.append(sums + parents + sums + link_bytes(n_samples))
     tables = _WORD * n_samples // 2  # freed, but kept by the threads' allocators
     tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))

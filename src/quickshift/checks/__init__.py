@@ -4,6 +4,14 @@ A check returns the argument in the form that the code below works with, or rais
 function below this line with checked arguments need not check them again.
 """
 
+from quickshift.checks.clustering import (
+    check_above_rounding,
+    check_cut,
+    check_metric,
+    check_n_trees,
+    check_rtol,
+    check_ties,
+)
 from quickshift.checks.numbers import (
     check_bandwidth,
     check_choice,
@@ -27,20 +35,26 @@ from quickshift.checks.points import (
 )
 
 __all__ = [
+    "check_above_rounding",
     "check_bandwidth",
     "check_choice",
     "check_count",
+    "check_cut",
     "check_density",
     "check_heights",
     "check_least",
     "check_length",
+    "check_metric",
     "check_n_features",
+    "check_n_trees",
     "check_period",
     "check_points",
     "check_real",
     "check_responses",
     "check_rows",
+    "check_rtol",
     "check_tau",
+    "check_ties",
     "check_weights",
     "check_whole",
     "refuse_lossy",

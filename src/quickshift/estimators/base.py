@@ -8,12 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from quickshift.arrays import Floats, Numbers
-from quickshift.checks import check_choice, check_period, check_points, refuse_lossy
+from quickshift.arrays import Numbers
+from quickshift.checks import check_points, refuse_lossy
 
-__all__ = ["all_or_nothing", "checked_period", "validated"]
-
-METRICS = ("euclidean", "periodic")
+__all__ = ["all_or_nothing", "validated"]
 
 
 @contextmanager
@@ -43,21 +41,3 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers
     except OverflowError as error:
         raise ValueError(f"X has a number beyond the range of floats ({error}).") from error
     return check_points(points)
-
-
-def checked_period(metric: str, period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Periods of the features, None for plain Euclidean distances."""
-    check_choice(metric, "metric", METRICS)
-    if metric == "euclidean":
-        if period is not None:
-            raise ValueError(
-                f"period is {period!r} but metric is 'euclidean', which has none. "
-                f"Set metric='periodic', or leave period out."
-            )
-        return None
-    if period is None:
-        raise ValueError(
-            "period is None but metric is 'periodic'. Give one length for each feature "
-            "(numpy.inf for a feature that is not periodic)."
-        )
-    return check_period(period, n_features)

@@ -9,7 +9,7 @@ from quickshift.arrays import Floats
 from quickshift.bandwidth import spread
 from quickshift.checks import check_length
 from quickshift.estimators.quick_shift import QuickShift
-from quickshift.estimators.quick_shift_tree import in_densities
+from quickshift.stages.clusters import in_densities
 from quickshift.stages.diagnosis.conditions import Condition, conditions
 from quickshift.stages.diagnosis.modes import (
     ModeDiagnosis,
@@ -129,7 +129,7 @@ def diagnose(
     r_s = 2.1 * fitted.tau_ or h
     if separation_radius is not None:
         r_s = check_length(separation_radius, "separation_radius")
-    tree = in_densities(fitted._linked(), estimate)
+    tree = in_densities(fitted._assessed_tree(), estimate)
     density = rounded(fitted._graph.heights, fitted._graph.significant_bits)
     graph = replace(fitted._graph, heights=density if tree.log_unit else estimate.density(density))
     return Diagnosis(

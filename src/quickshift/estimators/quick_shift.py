@@ -4,60 +4,80 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from quickshift import stages
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.bandwidth import RULES
-from quickshift.checks import check_choice, check_count, check_tau
-from quickshift.estimators.base import all_or_nothing, checked_period, validated
+from quickshift.checks import (
+    check_choice,
+    check_count,
+    check_cut,
+    check_metric,
+    check_rtol,
+    check_ties,
+    check_weights,
+)
+from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel
-from quickshift.memory import fit_bytes, require_memory
+from quickshift.memory import fit_bytes, prepare_bytes, require_memory
+from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of
+from quickshift.stages.density import (
+    Estimate,
+    heights_at_points,
+    log_density_at_points,
+    make_estimate,
+    sums_at_samples,
+)
+from quickshift.stages.forest import cut, cut_into, linkage
+from quickshift.stages.parent_graph import ParentGraph, assign_points, find_parents
+from quickshift.stages.rules import bandwidth_by
+from quickshift.stages.samples import Samples, build_samples
+from quickshift.stages.tree.cluster_tree import ClusterTree
+from quickshift.stages.tree.significance import keep_most_significant
 
 if TYPE_CHECKING:
     import networkx
 
 __all__ = ["QuickShift"]
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # what `link` takes for a tau of 0
-
 
 class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
-    """Clusters by moving every sample to its nearest sample of higher density.
+    """Cluster samples by moving each one to its nearest sample of higher density.
 
     The moves form a forest whose trees are the clusters and whose roots are the modes of the
-    density. One fit holds the clusters for every `tau`: see `labels_at`.
+    density. One fit contains the clusters for every `tau`: see `labels_at`.
 
     Parameters
     ----------
     bandwidth : float or {"auto", "paper", "scott", "silverman", "cv"}, default="auto"
-        h, the scale that divides distances in the kernel, or a rule that chooses it from the data:
-        "paper" or "scott", the rate n^(-1/(4+d)) of the paper times the spread; "auto", half of it,
-        but with more than five features at least a third of the median distance to the nearest
-        distinct sample; "silverman", the normal reference; "cv", the most likely one by leaving out
-        each location. Features should be on comparable scales.
+        h, the scale that divides distances in the kernel, or a rule that chooses it from the data.
+        "paper" and "scott" are the rate n^(-1/(4+d)) of the paper times the spread of the data.
+        "auto" is half of that; with more than five features it is at least a third of the median
+        distance to the nearest distinct sample. "silverman" is the normal reference rule. "cv"
+        maximizes the leave-one-out likelihood. Features should be on comparable scales.
     tau : float or "auto", default="auto"
-        Longest move. Modes with a higher sample within tau are merged into its cluster. "auto" is
-        1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the nearest
-        distinct sample; of the modes at that tau, those that chance would give are merged too.
+        Longest move. A mode that has a higher sample within tau joins that sample's cluster. "auto"
+        is 1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the
+        nearest distinct sample; of the modes at that tau, those that are no more significant than
+        chance are merged as well.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     n_clusters : int, optional
-        Number of clusters wanted, instead of `tau`: the most significant modes stay. Where there
-        are fewer modes than that, the longest moves are removed. At most the number of distinct
+        Number of clusters wanted, instead of `tau`: the most significant modes stay. If there are
+        fewer modes than that, the longest moves are removed. At most the number of distinct
         samples.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     ties : {"total", "strict"}, default="total"
-        Who is higher between equal densities. "total": the lexicographically larger coordinates,
-        and of exact duplicates the first row, so the answer does not depend on the order of rows.
-        "strict": neither, as the paper writes it.
+        Which of two samples of equal density is higher. "total": the one with the lexicographically
+        larger coordinates, and among exact duplicates the first row, so that the clusters do not
+        depend on the order of the rows. "strict": neither, as the paper writes it.
     rtol : float, default=1e-9
         Relative error allowed to each density of the Gaussian and the exponential kernel; 0 sums
         every pair. The other kernels are exact.
@@ -72,31 +92,31 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters.
     modes_ : ndarray of shape (`n_clusters_`, n_features)
-        Coordinates of the modes, highest first; periodic ones in [0, period).
+        Coordinates of the modes, highest first; periodic features are wrapped to [0, period).
     mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
         Density at the samples.
     log_density_ : ndarray of shape (n_samples,)
-        Its logarithm, which does not underflow in high dimension; found when it is first asked for.
+        Logarithm of the density, which does not underflow in high dimension. Computed on first
+        access.
     parent_ : ndarray of shape (n_samples,), int64
-        Row of the nearest higher sample, however far; its own where there is none.
+        Row of the nearest higher sample, however far away; the sample's own row if there is none.
     parent_distance_ : ndarray of shape (n_samples,)
-        Distance to it; infinite where there is none, NaN for samples of weight zero.
+        Distance to the parent; infinite if there is none, NaN for samples of weight zero.
     bandwidth_ : float
         The bandwidth used.
     significance_ : ndarray of shape (`n_clusters_`,)
-        How many standard errors of the estimate each mode stands out by, infinite for the highest.
-        Found when it is first asked for, unless the fit needed it.
+        Number of standard errors of the estimate by which each mode stands out, infinite for the
+        highest. Computed on first access, unless the fit needed it.
     tau_ : float
-        The tau used. With "auto" or `n_clusters` there may be more clusters in
-        ``labels_at(tau_)``, before modes were merged. With more clusters than modes it is the
-        longest move kept; where moves of that very length were removed too, ``labels_at(tau_)`` has
-        fewer.
+        The tau used. With "auto" or `n_clusters`, ``labels_at(tau_)`` may have more clusters,
+        because it merges no modes. With more clusters than modes, it is the longest move kept; if
+        some moves of that very length were removed, ``labels_at(tau_)`` has fewer clusters.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where X had names.
+        Names of the features, if X had names.
 
     References
     ----------
@@ -118,8 +138,11 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     array([0, 0, 0, 0, 0])
     """
 
-    _log_density: Floats | None = None  # once it was asked for
-    _absent: NDArray[np.intp]  # rows of weight zero
+    _estimate: Estimate
+    _graph: ParentGraph
+    _clusters: Clusters
+    _log_density: Floats | None  # computed on first access
+    _absent: Indices  # rows of weight zero, and their coordinates
     _absent_points: Numbers
 
     def __init__(
@@ -154,8 +177,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     ) -> Self:
         """Find the density, the parents, the modes and the clusters.
 
-        Callbacks of scikit-learn (1.9 or newer; see ``set_callbacks``) are told of every stage and
-        of every twentieth of one.
+        Callbacks of scikit-learn (1.9 or newer; see ``set_callbacks``) are called for every stage
+        and for every twentieth of a stage.
 
         Parameters
         ----------
@@ -165,8 +188,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             Frequencies: an integer weight equals repeating the row. A row of weight zero does not
-            shape the clusters, but is labelled as `predict` would. Importance weights should be
-            rescaled to sum to (Σw)² / Σw².
+            influence the clusters, and gets the label that `predict` would give it. Importance
+            weights should be rescaled to sum to (Σw)² / Σw².
 
         Returns
         -------
@@ -176,29 +199,22 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
-            self._check_cut(points.shape[0])
+            tau = check_cut(self.tau, self.n_clusters, len(points))
+            check_ties(self.ties)
             self._require_memory(points.shape)
             if report:
                 report.begin(points, sample_weight)
-            samples = stages.prepare(
-                points,
-                sample_weight=sample_weight,
-                period=checked_period(self.metric, self.period, points.shape[1]),
-                n_jobs=self.n_jobs,
-                progress=report,
+            settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": report}
+            weights = check_weights(sample_weight, len(points))
+            period = check_metric(self.metric, self.period, points.shape[1])
+            samples = build_samples(points, weights, period, **settings)
+            estimate = self._fit_estimate(samples, report)
+            sums = sums_at_samples(estimate, report)
+            graph = find_parents(samples, sums, self.ties, estimate.significant_bits, **settings)
+            clusters = clusters_of(
+                estimate, graph, tau, self.n_clusters, link=self._needs_tree(), **settings
             )
-            self._estimate = self._fit_density(samples, report)
-            sums = self._estimate.sums(report)
-            self._graph = stages.climb(
-                samples,
-                sums,
-                ties=self.ties,
-                n_jobs=self.n_jobs,
-                significant_bits=self._estimate.significant_bits,
-                progress=report,
-            )
-            self._tree: stages.ClusterTree | None = None
-            self._store(points, sums, self._cut(report))
+            self._store(points, estimate, graph, clusters)
             if report:
                 report.end(points, sample_weight)
         return self
@@ -206,8 +222,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Indices:
         """Label new points.
 
-        A point equal to a sample takes its label; another one that of the nearest sample of higher
-        density within `tau_`, or of the nearest sample if there is none.
+        A point equal to a sample takes that sample's label. Any other point takes the label of the
+        nearest sample of higher density within `tau_`, or of the nearest sample if there is none.
 
         Parameters
         ----------
@@ -217,10 +233,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Their clusters.
+            Label of each point's cluster.
         """
-        check_is_fitted(self)
-        points = validated(self, X, reset=False)
+        points = self._queries(X)
         return self._labels_of(points, self.labels_, self.tau_)
 
     def score_samples(self, X: ArrayLike) -> Floats:
@@ -234,13 +249,13 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Logarithm of the estimated density; minus infinity outside a compact kernel's reach.
+            Logarithm of the estimated density; minus infinity outside a compact kernel's support.
         """
-        check_is_fitted(self)
-        return self._estimate.log_density_at(validated(self, X, reset=False))
+        points = self._queries(X)
+        return log_density_at_points(self._estimate, points)
 
     def labels_at(self, tau: float) -> Indices:
-        """Label the samples as if fitted with another tau; the estimator stays as it is.
+        """Label the samples as if fitted with another tau; the estimator is not changed.
 
         Parameters
         ----------
@@ -250,37 +265,38 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The clusters.
+            Label of each sample's cluster.
         """
         check_is_fitted(self)
-        forest = stages.cut(self._graph, tau, n_jobs=self.n_jobs)
+        forest = cut(self._graph, tau, n_jobs=self.n_jobs)
         return self._complete(forest.labels, forest.tau)
 
     def labels_for(self, n_clusters: int, by: str = "significance") -> Indices:
-        """Label the samples with a given number of clusters; the estimator stays as it is.
+        """Label the samples with a given number of clusters; the estimator is not changed.
 
         Parameters
         ----------
         n_clusters : int
             Number of clusters.
         by : {"significance", "tau"}, default="significance"
-            What decides: the most significant of the modes at `tau_` stay, and where there are
-            fewer, the longest moves are removed; or the longest moves are removed in any case.
+            How clusters are chosen. "significance": the most significant of the modes at `tau_`
+            stay; if there are fewer modes than clusters, the longest moves are removed. "tau": the
+            longest moves are removed in any case.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The clusters.
+            Label of each sample's cluster.
         """
         check_is_fitted(self)
-        if check_choice(by, "by", ("significance", "tau")) == "tau":
-            forest = stages.cut_into(self._graph, n_clusters, n_jobs=self.n_jobs)
+        by_tau = check_choice(by, "by", ("significance", "tau")) == "tau"
+        if not by_tau:
+            check_count(n_clusters, "n_clusters", self.labels_.size)
+        if by_tau or n_clusters > self._clusters.unmerged.roots.size:
+            forest = cut_into(self._graph, n_clusters, n_jobs=self.n_jobs)
             return self._complete(forest.labels, forest.tau)
-        check_count(n_clusters, "n_clusters", self.labels_.size)
-        tree = self._linked()
-        if n_clusters > tree.leaf_indices.size:
-            return self.labels_for(n_clusters, by="tau")
-        return self._complete(stages.keep_most_significant(tree, n_clusters).leaf_labels, tree.tau)
+        tree = keep_most_significant(self._assessed_tree(), n_clusters)
+        return self._complete(tree.leaf_labels, tree.tau)
 
     @property
     def log_density_(self) -> Floats:
@@ -289,15 +305,17 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if self._log_density is None:
             log_density = self._estimate.log_density(self._graph.heights)
             if self._absent.size:
-                log_density[self._absent] = self._estimate.log_density_at(self._absent_points)
+                log_density[self._absent] = log_density_at_points(
+                    self._estimate, self._absent_points
+                )
             self._log_density = log_density
         return self._log_density
 
     @property
     def significance_(self) -> Floats:
-        """How many standard errors of the estimate each mode stands out by."""
+        """Number of standard errors of the estimate by which each mode stands out."""
         check_is_fitted(self)
-        tree = self._linked()
+        tree = self._assessed_tree()
         return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
 
     def to_linkage(self) -> Floats:
@@ -310,7 +328,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Samples of weight zero are absent.
         """
         check_is_fitted(self)
-        return stages.linkage(self._graph)
+        return linkage(self._graph)
 
     def to_networkx(self) -> "networkx.DiGraph":
         """Forest after the cut at `tau_` as a directed graph.
@@ -318,8 +336,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         networkx.DiGraph
-            One node a sample of positive weight, with its ``density`` and ``label``; one edge to
-            its parent, with its ``distance``.
+            One node per sample of positive weight, with its ``density`` and ``label``; one edge
+            from each sample to its parent, with its ``distance``.
         """
         check_is_fitted(self)
         import networkx
@@ -330,33 +348,30 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         graph.add_nodes_from(
             (i, {"density": density[i], "label": labels[i]}) for i in present.tolist()
         )
-        kept = present[~np.isin(present, self._forest.roots)]
+        kept = present[~np.isin(present, self._clusters.unmerged.roots)]
         parent, distance = self.parent_[kept].tolist(), self.parent_distance_[kept].tolist()
         graph.add_weighted_edges_from(
             zip(kept.tolist(), parent, distance, strict=True), weight="distance"
         )
         return graph
 
-    def _check_cut(self, n_samples: int) -> None:
-        if isinstance(self.tau, str):
-            check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
-        else:
-            check_tau(self.tau)
-        if self.n_clusters is None:
-            return
-        check_count(self.n_clusters, "n_clusters", n_samples)
-        if not isinstance(self.tau, str):
-            raise ValueError(
-                f"n_clusters is {self.n_clusters!r} and tau is {self.tau!r}, but each decides the "
-                f"cut. Leave tau at 'auto' to get a number of clusters, or drop n_clusters."
-            )
+    def _queries(self, X: ArrayLike) -> Numbers:
+        """Check new points, and that their tree fits into memory."""
+        check_is_fitted(self)
+        points = validated(self, X, reset=False)
+        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
+        return points
+
+    def _needs_tree(self) -> bool:
+        """Whether the cluster tree is wanted even if a given tau does not need it."""
+        return False
+
+    def _links(self) -> bool:
+        """Whether the fit links a cluster tree."""
+        return self._needs_tree() or isinstance(self.tau, str)
 
     def _count_rules(self) -> int:
         return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
-
-    def _links(self) -> bool:
-        """Whether the fit needs the cluster tree."""
-        return isinstance(self.tau, str)
 
     def _count_stages(self) -> int:
         return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
@@ -368,81 +383,51 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=self._links())
         require_memory(needed, "fit", shape)
 
-    def _fit_density(self, samples: stages.Samples, progress: FitReport | None) -> stages.Estimate:
-        settings: dict[str, Any] = {
-            "kernel": self.kernel,
-            "rtol": self.rtol,
-            "n_jobs": self.n_jobs,
-        }
-        bandwidth = self.bandwidth
-        if isinstance(bandwidth, str):
-            check_choice(bandwidth, "bandwidth", RULES, "a positive number or ")
-            bandwidth = stages.choose_bandwidth(samples, bandwidth, **settings, progress=progress)
-        return stages.fit_estimate(samples, bandwidth, **settings)
+    def _fit_estimate(self, samples: Samples, progress: FitReport | None) -> Estimate:
+        kernel, rtol, h = get_kernel(self.kernel), check_rtol(self.rtol), self.bandwidth
+        if isinstance(h, str):
+            check_choice(h, "bandwidth", RULES, "a positive number or ")
+            h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
+        return make_estimate(samples, h, kernel, rtol, self.n_jobs)
 
-    def _cut(self, progress: FitReport | None) -> stages.Forest:
-        """Algorithm 1 where tau is given; else the significant modes at the tau of a rule."""
-        settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
-        if not isinstance(self.tau, str):
-            self._forest = stages.cut(self._graph, self.tau, **settings)
-            return self._forest
-        samples, h = self._graph.samples, self._estimate.bandwidth
-        tau = stages.choose_tau(samples, h, kernel=self.kernel, **settings)
-        self._forest = stages.cut(self._graph, tau, **settings)
-        if self.n_clusters is not None:
-            if self.n_clusters > self._forest.roots.size:
-                self._forest = stages.cut_into(self._graph, self.n_clusters, n_jobs=self.n_jobs)
-            return self._forest_of(
-                stages.keep_most_significant(self._linked(progress), self.n_clusters)
-            )
-        least = stages.chance_significance(samples.total_weight, samples.n_features)
-        return self._forest_of(stages.keep_significant(self._linked(progress), least))
+    def _assessed_tree(self) -> ClusterTree:
+        """Cluster tree of the unmerged forest, linked when it is first needed."""
+        clusters = self._clusters
+        if clusters.tree is None:
+            tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
+            self._clusters = clusters = replace(clusters, tree=tree)
+            return tree
+        return clusters.tree
 
-    def _linked(self, progress: FitReport | None = None) -> stages.ClusterTree:
-        """Cluster tree of the forest, linked when it is first needed.
-
-        Its levels are sums of profiles, which never overflow.
-        """
-        if self._tree is None:
-            tree = stages.link(
-                self._graph.samples,
-                self._graph.heights,
-                self._forest,
-                max(self._forest.tau, _SHORTEST),
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-            tree = replace(tree, log_unit=self._estimate.log_constant)
-            self._tree = stages.assess(tree, self._estimate, self._graph)
-        return self._tree
-
-    def _forest_of(self, tree: stages.ClusterTree) -> stages.Forest:
-        return replace(self._forest, labels=tree.leaf_labels, roots=tree.leaf_indices)
-
-    def _store(self, points: Numbers, sums: Floats, forest: stages.Forest) -> None:
-        self.bandwidth_ = self._estimate.bandwidth
+    def _store(
+        self, points: Numbers, estimate: Estimate, graph: ParentGraph, clusters: Clusters
+    ) -> None:
+        self._estimate, self._graph, self._clusters = estimate, graph, clusters
+        forest = clusters.forest
+        self.bandwidth_ = estimate.bandwidth
         self.tau_ = forest.tau
-        self.parent_ = self._graph.parent
-        self.parent_distance_ = self._graph.distance
+        self.parent_ = graph.parent
+        self.parent_distance_ = graph.distance
         self.mode_indices_ = forest.roots.copy()
-        self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
+        self.modes_ = graph.samples.tree.coordinates(forest.roots)
         self.n_clusters_ = forest.roots.size
-        self.density_ = self._estimate.density(sums)
+        self.density_ = estimate.density(graph.heights)
         self._log_density = None
-        self._absent = np.flatnonzero(np.isnan(sums))
+        self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         if self._absent.size:
-            self.density_[self._absent] = self._estimate.density_at(self._absent_points)
+            with np.errstate(over="ignore", under="ignore"):
+                absent = np.exp(log_density_at_points(estimate, self._absent_points))
+            self.density_[self._absent] = absent
         self.labels_ = self._complete(forest.labels, forest.tau)
 
     def _complete(self, labels: Indices, tau: float) -> Indices:
-        """Labels to give away, with the samples of weight zero labelled as new points."""
+        """Copy labels for the caller; samples of weight zero are labeled as new points."""
         labels = labels.copy()
         if self._absent.size:
             labels[self._absent] = self._labels_of(self._absent_points, labels, tau)
         return labels
 
     def _labels_of(self, points: Numbers, labels: Indices, tau: float) -> Indices:
-        heights = self._estimate.heights_at(points)
-        nearest = stages.assign(self._graph, points, heights, tau=tau, n_jobs=self.n_jobs)
-        return labels[nearest]
+        heights = heights_at_points(self._estimate, points)
+        return labels[assign_points(self._graph, points, heights, tau, n_jobs=self.n_jobs)]

@@ -1,32 +1,29 @@
 """Quick Shift with the cluster tree of all density levels (Algorithm 2)."""
 
-from dataclasses import replace
-
-import numpy as np
-
-from quickshift import stages
-from quickshift.arrays import Floats, Numbers
-from quickshift.estimators.callbacks import FitReport
+from quickshift.arrays import Numbers
 from quickshift.estimators.quick_shift import QuickShift
+from quickshift.stages.clusters import Clusters, in_densities
+from quickshift.stages.density import Estimate
+from quickshift.stages.parent_graph import ParentGraph
 
-__all__ = ["QuickShiftTree", "in_densities"]
+__all__ = ["QuickShiftTree"]
 
 
 class QuickShiftTree(QuickShift):
     """Quick Shift that also shows how the clusters join as the density level falls.
 
-    It has the parameters, the labels and the attributes of `QuickShift`, and one attribute more.
+    It has the parameters and the attributes of `QuickShift`, and one attribute more.
 
     Attributes
     ----------
     tree_ : ClusterTree
-        Components of every level set, linked within `tau_`. Its leaves are the clusters before
+        The components of every level set, linked within `tau_`. Its leaves are the clusters before
         insignificant modes are merged. Samples of weight zero are outside it.
 
     See Also
     --------
     QuickShift : Parameters, methods and the other attributes.
-    quickshift.ClusterTree : What the tree can tell.
+    quickshift.ClusterTree : The methods of the tree.
 
     References
     ----------
@@ -44,29 +41,11 @@ class QuickShiftTree(QuickShift):
     array([0, 0, 0, 1, 1])
     """
 
-    def _links(self) -> bool:
+    def _needs_tree(self) -> bool:
         return True
 
-    def _cut(self, progress: FitReport | None) -> stages.Forest:
-        clusters = super()._cut(progress)
-        self._linked(progress)
-        return clusters
-
-    def _store(self, points: Numbers, sums: Floats, forest: stages.Forest) -> None:
-        super()._store(points, sums, forest)
-        self.tree_ = in_densities(self._linked(), self._estimate)
-
-
-def in_densities(tree: stages.ClusterTree, estimate: stages.Estimate) -> stages.ClusterTree:
-    """Put densities for sums, unless some would leave the range of floats.
-
-    Levels are densities of samples, and rounding keeps their order, so the tree stays exact.
-    """
-    density = estimate.density(tree.density)
-    present = density[tree.leaf_labels >= 0]
-    if not (present >= np.finfo(np.float64).tiny).all() or np.isinf(present).any():
-        return tree
-    merges, piece_merges = tree.merges.copy(), tree.piece_merges.copy()
-    merges[:, 2] = estimate.density(merges[:, 2])
-    piece_merges[:, 2] = estimate.density(piece_merges[:, 2])
-    return replace(tree, density=density, merges=merges, piece_merges=piece_merges, log_unit=0.0)
+    def _store(
+        self, points: Numbers, estimate: Estimate, graph: ParentGraph, clusters: Clusters
+    ) -> None:
+        super()._store(points, estimate, graph, clusters)
+        self.tree_ = in_densities(self._assessed_tree(), estimate)

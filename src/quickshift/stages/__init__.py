@@ -1,4 +1,4 @@
-"""The verbs, each a pure function from arrays to a frozen bundle of arrays.
+"""The stages of every algorithm: pure functions from arrays to frozen bundles of arrays.
 
 ::
 
@@ -7,12 +7,15 @@
 
     Forest --link(tau)--> ClusterTree: leaves, births, merges
 
+    Estimate, ParentGraph --find_clusters--> Clusters: the default of `QuickShift`
+
     (x, y) --prepare_joint--> Joint --conditional_modes(tau)--> ConditionalModes at queries x
 
-Everything that users see is built from them. This layer is cranky: it raises on anything that is
-not exactly what it asks for. The friendly layer is `quickshift.estimators`.
+Everything that users see is built from these stages. They are strict: they raise an error on
+anything that is not exactly what they expect. The friendly layer is `quickshift.estimators`.
 """
 
+from quickshift.stages.clusters import Clusters, find_clusters
 from quickshift.stages.density import Estimate, estimate_density, fit_estimate
 from quickshift.stages.diagnosis.conditions import Condition, conditions
 from quickshift.stages.diagnosis.modes import (
@@ -55,6 +58,7 @@ from quickshift.stages.tree.significance import (
 __all__ = [
     "Branch",
     "ClusterTree",
+    "Clusters",
     "Condition",
     "ConditionalModes",
     "Estimate",
@@ -83,6 +87,7 @@ __all__ = [
     "cut_into",
     "diagnose_modes",
     "estimate_density",
+    "find_clusters",
     "fit_estimate",
     "keep_most_significant",
     "keep_significant",

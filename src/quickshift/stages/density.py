@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
 from quickshift.checks import (
+    check_above_rounding,
     check_bandwidth,
     check_n_features,
     check_points,
-    check_real,
+    check_rtol,
 )
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import density_bytes, prepare_bytes, require_memory
@@ -22,8 +23,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["Estimate", "estimate_density", "fit_estimate"]
 
-
-# What the sums agree on for any order of summation; see docs/decisions on who is higher.
+# Sums agree to this many bits in any order of summation; see docs/decisions/05-order.md.
 SIGNIFICANT_BITS = 36
 
 
@@ -31,18 +31,21 @@ SIGNIFICANT_BITS = 36
 class Estimate:
     """A kernel density estimate over samples.
 
+    The compiled core computes sums of kernel profiles, Σ wᵢ k(|x - xᵢ| / h). A sum is the height
+    that samples are compared by; multiplied by a constant it is a density.
+
     Attributes
     ----------
     samples : Samples
-        Where the estimate comes from.
+        The samples.
     kernel : Kernel
         K.
     bandwidth : float
         h.
     rtol : float
-        Relative error allowed to infinite kernels.
+        Relative error allowed to the sums of a kernel with infinite support.
     n_jobs : int or None
-        Threads a call may use; None for all cores.
+        Number of threads that a call may use; None for all cores.
     """
 
     samples: Samples
@@ -53,7 +56,7 @@ class Estimate:
 
     @property
     def log_constant(self) -> float:
-        """Logarithm of the factor c / (W h^d) from a sum of profiles to a density."""
+        """Logarithm of c / (W h^d), the factor that turns a sum of profiles into a density."""
         d = self.samples.n_features
         return (
             self.kernel.log_normaliser(d)
@@ -63,74 +66,43 @@ class Estimate:
 
     @property
     def significant_bits(self) -> int:
-        """Bits of a sum that decide who is higher: no finer than the sums are exact."""
+        """Number of bits of a sum that decide which sample is higher: no more than are exact."""
         if not self.kernel.infinite or self.rtol == 0:
             return SIGNIFICANT_BITS
         return max(1, min(SIGNIFICANT_BITS, math.floor(-math.log2(4 * self.rtol))))
 
     def sums(self, progress: Progress | None = None) -> Floats:
-        """Sum profiles at the samples, each including itself; NaN at rows of weight zero."""
+        """Sum profiles at the samples, each sample's own included; NaN at rows of weight zero."""
         shape = self.samples.n_samples, self.samples.n_features
         require_memory(density_bytes(*shape, self.kernel.name), "estimate_density", shape)
-        with reporting(progress, "estimate_density") as report:
-            return _core.kernel_sums(
-                self.samples.tree,
-                self.kernel.code,
-                self.bandwidth,
-                self.rtol,
-                threads=resolve_threads(self.n_jobs),
-                report=report,
-            )
+        return sums_at_samples(self, progress)
 
     def sums_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
-        """Sum profiles at other points: values, and logarithms of their scales."""
-        points = check_points(queries, "queries")
-        check_n_features(points, self.samples.n_features, "queries")
-        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
-        return self._sums_at(self.samples.tree.query_tree(points, resolve_threads(self.n_jobs)))
+        """Sum profiles at other points: each sum is ``values * exp(log_scales)``."""
+        return sums_at_points(self, self._checked(queries))
 
     def sums_left_out(self, report: Report | None = None) -> tuple[Floats, Floats]:
-        """Sum profiles at the samples, leaving out each one's own location; as `sums_at`."""
-        return self._sums_at(self.samples.tree, leave_out=True, report=report)
+        """Sum profiles at the samples, leaving out each one's own location and its duplicates.
+
+        The result has the form of `sums_at`.
+        """
+        return _sums_at_tree(self, self.samples.tree, leave_out=True, report=report)
 
     def log_density_at(self, queries: ArrayLike) -> Floats:
         """Log density at other points."""
-        points = check_points(queries, "queries")
-        result = self.log_density(*self.sums_at(points))
-        if self.kernel.infinite:
-            self._correct_remote(points, result)
-        return result
+        return log_density_at_points(self, self._checked(queries))
 
     def density_at(self, queries: ArrayLike) -> Floats:
         """Density at other points."""
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(self.log_density_at(queries))
 
-    def _correct_remote(self, points: Numbers, log_density: Floats) -> None:
-        """Write densities so far away that every sample is equally far, to rounding.
-
-        The core holds coordinates up to 2^500 times the largest of the samples.
-        """
-        if self.samples.period is not None:
-            points = points[:, np.isinf(self.samples.period)]
-        size = np.abs(points).max(axis=1, initial=0.0).astype(np.float64)
-        remote = (size > 0) & (np.frexp(size)[1] > self.samples.tree.exponent + 490)
-        if not remote.any():
-            return
-        directions = points[remote] / size[remote, None]
-        ratio = size[remote] / self.bandwidth * np.sqrt((directions**2).sum(axis=1))
-        with np.errstate(over="ignore"):
-            decay = 0.5 * ratio**2 if self.kernel.name == "gaussian" else ratio
-        log_density[remote] = math.log(self.samples.total_weight) + self.log_constant - decay
-
     def heights_at(self, queries: ArrayLike) -> Floats:
-        """Sum profiles at other points, comparable with those of `sums`."""
-        values, log_scales = self.sums_at(queries)
-        heights: Floats = values * np.exp(log_scales)
-        return heights
+        """Sum profiles at other points as plain numbers, comparable with those of `sums`."""
+        return heights_at_points(self, self._checked(queries))
 
     def density(self, sums: Floats) -> Floats:
-        """Normalise sums; in high dimension the result may overflow or underflow."""
+        """Normalize sums; in high dimension the result may overflow or underflow."""
         if abs(self.log_constant) < 600:
             scaled: Floats = sums * math.exp(self.log_constant)
             return scaled
@@ -138,25 +110,89 @@ class Estimate:
             return np.exp(self.log_density(sums))
 
     def log_density(self, sums: Floats, log_scales: Floats | float = 0.0) -> Floats:
-        """Normalise sums in log space, where nothing overflows or underflows."""
+        """Normalize sums in log space, where nothing overflows or underflows."""
         with np.errstate(divide="ignore"):
             result: Floats = np.log(sums)
         result += log_scales + self.log_constant
         return result
 
-    def _sums_at(
-        self, queries: _core.Tree, leave_out: bool = False, report: Report | None = None
-    ) -> tuple[Floats, Floats]:
-        return _core.kernel_sums_at(
-            queries,
-            self.samples.tree,
-            self.kernel.code,
-            self.bandwidth,
-            self.rtol,
-            leave_out,
-            threads=resolve_threads(self.n_jobs),
+    def _checked(self, queries: ArrayLike) -> Numbers:
+        points = check_points(queries, "queries")
+        check_n_features(points, self.samples.n_features, "queries")
+        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
+        return points
+
+
+# The methods of `Estimate` without their checks, for points that were checked before.
+
+
+def sums_at_samples(estimate: Estimate, progress: Progress | None = None) -> Floats:
+    """Sum profiles at the samples, see `Estimate.sums`."""
+    with reporting(progress, "estimate_density") as report:
+        return _core.kernel_sums(
+            estimate.samples.tree,
+            estimate.kernel.code,
+            estimate.bandwidth,
+            estimate.rtol,
+            threads=resolve_threads(estimate.n_jobs),
             report=report,
         )
+
+
+def sums_at_points(estimate: Estimate, points: Numbers) -> tuple[Floats, Floats]:
+    """Sum profiles at other points, see `Estimate.sums_at`."""
+    threads = resolve_threads(estimate.n_jobs)
+    return _sums_at_tree(estimate, estimate.samples.tree.query_tree(points, threads))
+
+
+def heights_at_points(estimate: Estimate, points: Numbers) -> Floats:
+    """Sum profiles at other points as plain numbers, see `Estimate.heights_at`."""
+    values, log_scales = sums_at_points(estimate, points)
+    heights: Floats = values * np.exp(log_scales)
+    return heights
+
+
+def log_density_at_points(estimate: Estimate, points: Numbers) -> Floats:
+    """Log density at other points, see `Estimate.log_density_at`."""
+    result = estimate.log_density(*sums_at_points(estimate, points))
+    if estimate.kernel.infinite:
+        _correct_remote(estimate, points, result)
+    return result
+
+
+def _sums_at_tree(
+    estimate: Estimate, queries: _core.Tree, leave_out: bool = False, report: Report | None = None
+) -> tuple[Floats, Floats]:
+    return _core.kernel_sums_at(
+        queries,
+        estimate.samples.tree,
+        estimate.kernel.code,
+        estimate.bandwidth,
+        estimate.rtol,
+        leave_out,
+        threads=resolve_threads(estimate.n_jobs),
+        report=report,
+    )
+
+
+def _correct_remote(estimate: Estimate, points: Numbers, log_density: Floats) -> None:
+    """Overwrite the log density at points so far away that all samples are equally far from them.
+
+    The core clamps coordinates beyond 2^500 times the largest coordinate of the samples. From a
+    point that far away, all samples have the same distance in double precision.
+    """
+    samples = estimate.samples
+    if samples.period is not None:
+        points = points[:, np.isinf(samples.period)]
+    size = np.abs(points).max(axis=1, initial=0.0).astype(np.float64)
+    remote = (size > 0) & (np.frexp(size)[1] > samples.tree.exponent + 490)
+    if not remote.any():
+        return
+    directions = points[remote] / size[remote, None]
+    ratio = size[remote] / estimate.bandwidth * np.sqrt((directions**2).sum(axis=1))
+    with np.errstate(over="ignore"):
+        decay = 0.5 * ratio**2 if estimate.kernel.name == "gaussian" else ratio
+    log_density[remote] = math.log(samples.total_weight) + estimate.log_constant - decay
 
 
 def fit_estimate(
@@ -167,25 +203,43 @@ def fit_estimate(
     rtol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> Estimate:
-    """Check the parameters of an estimate over prepared samples."""
-    chosen = get_kernel(kernel)
-    h = check_bandwidth(bandwidth, chosen, samples.period)
-    _check_range(h, samples)
-    tolerance = check_real(rtol, "rtol", "a relative error from 0 to below 1")
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"rtol is {rtol!r}, expected a relative error from 0 to below 1.")
-    resolve_threads(n_jobs)  # raises at once if it is not one
-    return Estimate(samples, chosen, h, tolerance, n_jobs)
+    """Check the parameters of an estimate over prepared samples.
+
+    Parameters
+    ----------
+    samples : Samples
+        From `prepare`.
+    bandwidth : float
+        h, the scale that divides distances.
+    kernel : str
+        Name of the kernel; see `quickshift.kernels`.
+    rtol : float
+        For kernels of infinite support: the relative error allowed to each density. 0 sums every
+        pair. Other kernels are exact.
+    n_jobs : int, optional
+        Number of threads; None for all cores.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> estimate = fit_estimate(prepare([[0.0], [0.5], [9.0]]), 1.0, kernel="uniform")
+    >>> estimate.sums()
+    array([2., 2., 1.])
+    """
+    return make_estimate(samples, bandwidth, get_kernel(kernel), check_rtol(rtol), n_jobs)
 
 
-def _check_range(bandwidth: float, samples: Samples) -> None:
-    """Refuse bandwidths whose square would underflow beside the largest coordinate."""
-    if math.frexp(bandwidth)[1] < samples.tree.exponent - 400:
-        raise ValueError(
-            f"bandwidth is {bandwidth!r}, expected at least {math.ldexp(1.0, -400)!r} of the "
-            f"largest coordinate: squares of distances would vanish. Use a larger bandwidth, or "
-            f"rescale the features."
-        )
+def make_estimate(
+    samples: Samples, bandwidth: float, kernel: Kernel, rtol: float, n_jobs: int | None
+) -> Estimate:
+    """Make an estimate whose kernel and tolerance were checked; the bandwidth is checked here."""
+    h = check_bandwidth(bandwidth, kernel, samples.period)
+    check_above_rounding(h, samples.tree.exponent)
+    resolve_threads(n_jobs)  # raises if it is not a number of threads
+    return Estimate(samples, kernel, h, rtol, n_jobs)
 
 
 def estimate_density(
@@ -212,21 +266,21 @@ def estimate_density(
     sample_weight : array-like of shape (n_samples,), optional
         Frequencies.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     rtol : float
         For kernels of infinite support: the relative error allowed to each density. 0 sums every
         pair. Other kernels are exact.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The normalised density, each sample's own kernel included. NaN at rows of weight zero of
-        Samples, whose coordinates are not kept.
+        The normalized density, each sample's own kernel included. It is NaN at the rows of Samples
+        that have weight zero, because Samples do not keep their coordinates.
 
     Examples
     --------
@@ -240,5 +294,5 @@ def estimate_density(
     density = estimate.density(estimate.sums(progress))
     absent = np.isnan(density)
     if absent.any() and not isinstance(X, Samples):
-        density[absent] = estimate.density_at(check_points(X)[absent])
+        density[absent] = estimate.density_at(np.asarray(X)[absent])
     return density

@@ -1,4 +1,4 @@
-"""Forests: the parent graph cut at tau, whose trees are the clusters and whose roots the modes."""
+"""Forests: the parent graph cut at tau. Its trees are the clusters and its roots the modes."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,7 +7,7 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_count, check_tau
+from quickshift.checks import check_count, check_n_trees, check_tau
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.parent_graph import ParentGraph
@@ -17,7 +17,7 @@ __all__ = ["Forest", "cut", "cut_into", "linkage"]
 
 
 class Edges(Protocol):
-    """What a cut needs to know of a parent graph, of samples or of pixels."""
+    """The part of a parent graph, of samples or of pixels, that a cut needs."""
 
     @property
     def parent(self) -> Indices: ...
@@ -37,14 +37,14 @@ class Forest:
     Attributes
     ----------
     labels : ndarray of shape (n_samples,), int64
-        Number of each sample's tree, 0 for the one with the highest root; -1 at rows of weight
+        Number of each sample's tree, 0 for the tree with the highest root; -1 at rows of weight
         zero, which are outside the forest.
     roots : ndarray of shape (n_clusters,), int64
         Row of each tree's root.
     tau : float
         Longest edge kept.
     graph : ParentGraph
-        What was cut.
+        The graph that was cut.
     """
 
     labels: Indices
@@ -69,9 +69,9 @@ def cut(
     tau : float
         Longest edge kept; infinity keeps all.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
@@ -85,8 +85,20 @@ def cut(
     array([1, 1, 0])
     """
     length = check_tau(tau)
+    require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
+    return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
+
+
+def cut_at(
+    graph: ParentGraph,
+    tau: float,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Forest:
+    """Keep the edges no longer than tau, see `cut`, from arguments that were checked."""
     with reporting(progress, "cut"):
-        return Forest(*number_trees(graph, graph.distance, length, n_jobs), length, graph)
+        return Forest(*number_trees(graph, graph.distance, tau, n_jobs), tau, graph)
 
 
 def cut_into(
@@ -98,8 +110,9 @@ def cut_into(
 ) -> Forest:
     """Remove the longest edges until there are ``n_clusters`` trees.
 
-    Between edges of the same length the one below the higher sample goes first, so that the number
-    is met; no single tau gives that cut. Under the total order equal samples are never parted.
+    Among edges of the same length, the edge of the higher sample is removed first, so that the
+    number is met exactly; then no single tau gives the cut. With ties="total", duplicate samples
+    always stay together.
 
     Parameters
     ----------
@@ -108,9 +121,9 @@ def cut_into(
     n_clusters : int
         Number of trees wanted.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
@@ -128,15 +141,15 @@ def cut_into(
     least, most = numbers_of_trees(graph)
     what = "the number of distinct samples of positive weight"
     wanted = check_count(n_clusters, "n_clusters", most, what)
-    if wanted < least:
-        raise too_few(wanted, least)
+    check_n_trees(wanted, least)
+    require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     distance, tau = without_longest(graph, wanted)
     with reporting(progress, "cut_into"):
         return Forest(*number_trees(graph, distance, tau, n_jobs), tau, graph)
 
 
 def numbers_of_trees(graph: Edges) -> tuple[int, int]:
-    """Count the trees if no edge is removed, and if all are but those between equal samples."""
+    """Count the trees if no edge is removed, and if all are except those between duplicates."""
     return int(np.isinf(graph.distance).sum()), int((graph.distance > 0).sum())
 
 
@@ -148,12 +161,12 @@ def without_longest(graph: Edges, n_trees: int) -> tuple[Floats, float]:
     graph : Edges
         The parent graph.
     n_trees : int
-        Number of trees wanted, within `numbers_of_trees`.
+        Number of trees wanted, between the two that `numbers_of_trees` returns.
 
     Returns
     -------
     distance : ndarray of shape (n_samples,)
-        Lengths of the edges, infinite where they are removed.
+        Lengths of the edges, infinite for those that were removed.
     tau : float
         Length of the longest edge kept.
     """
@@ -169,38 +182,29 @@ def without_longest(graph: Edges, n_trees: int) -> tuple[Floats, float]:
     return distance, float(np.max(kept, where=np.isfinite(kept), initial=0.0))
 
 
-def too_few(n_clusters: int, n_trees: int) -> ValueError:
-    """Error for fewer clusters than there are trees without an edge between them."""
-    return ValueError(
-        f"n_clusters is {n_clusters}, expected at least {n_trees}: with ties='strict' that many "
-        f"samples have none above them. Use ties='total'."
-    )
-
-
 def number_trees(
     graph: Edges, distance: Floats, tau: float, n_jobs: int | None
 ) -> tuple[Indices, Indices]:
-    """Give numbers to the trees that edges up to tau make.
+    """Find the trees that the edges up to tau form, and number them by the height of their roots.
 
     Parameters
     ----------
     graph : Edges
         The parent graph.
     distance : ndarray of shape (n_samples,)
-        Lengths of its edges, where they are not its own.
+        Lengths of its edges; they may differ from the graph's own.
     tau : float
         Longest edge kept.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
     labels : ndarray of shape (n_samples,)
-        Number of each row's tree, 0 for the one with the highest root.
+        Number of each row's tree, 0 for the tree with the highest root.
     roots : ndarray of shape (n_trees,)
-        Their roots.
+        Row of each tree's root.
     """
-    require_memory(cut_bytes(distance.size), "cut", distance.shape)
     threads = resolve_threads(n_jobs)
     root, reached = _core.find_roots(graph.parent, distance, tau, threads)
     roots = graph.highest_first(reached)
@@ -211,7 +215,7 @@ def linkage(graph: ParentGraph) -> Floats:
     """Write the cuts at every tau as one SciPy linkage matrix.
 
     Rows of weight zero are absent, so observation i of the linkage is the i-th row of positive
-    weight. Trees that ``ties="strict"`` leaves unconnected are joined at an infinite distance.
+    weight. Trees that stay unconnected with ``ties="strict"`` are joined at an infinite distance.
 
     Parameters
     ----------
@@ -230,18 +234,18 @@ def linkage(graph: ParentGraph) -> Floats:
     array([[0., 1., 1., 2.],
            [2., 3., 2., 3.]])
     """
-    _core.find_roots(graph.parent, graph.distance, np.inf)  # raises where there is no forest
+    _core.find_roots(graph.parent, graph.distance, np.inf)  # raises if there is a cycle
     present = np.flatnonzero(~np.isnan(graph.distance))
     position = np.full(graph.parent.size, -1, dtype=np.int64)
     position[present] = np.arange(present.size)
     parent = position[graph.parent[present]]
     if (parent < 0).any():
         raise ValueError(
-            "parent must name rows of positive weight: the others are outside the forest. "
-            "Use `climb`."
+            "parent must name rows of positive weight, because rows of weight zero are outside the "
+            "forest. Use the graph that `climb` returns."
         )
     distance = graph.distance[present]
     tops = np.flatnonzero(parent == np.arange(parent.size))
-    parent[tops[1:]] = tops[0]  # unconnected trees hang on the first, at their infinite distance
+    parent[tops[1:]] = tops[0]  # join unconnected trees to the first, at an infinite distance
     children = np.argsort(distance, kind="stable")
     return _core.linkage(parent, distance, children[children != tops[0]])

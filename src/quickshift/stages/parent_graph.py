@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks import (
-    check_choice,
     check_count,
     check_density,
     check_n_features,
     check_points,
     check_tau,
+    check_ties,
 )
 from quickshift.memory import climb_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -23,26 +23,24 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["ParentGraph", "assign", "climb", "rounded"]
 
-TIES = ("total", "strict")
-
 
 @dataclass(frozen=True)
 class ParentGraph:
-    """All parents, uncut: the forests of every tau are in it.
+    """All parents, before any cut: it contains the forests of every tau.
 
     Attributes
     ----------
     parent : ndarray of shape (n_samples,), int64
-        Row of each sample's nearest higher sample; its own where none is higher.
+        Row of each sample's nearest higher sample; the sample's own row if none is higher.
     distance : ndarray of shape (n_samples,)
-        Length of that edge: infinite where none is higher, NaN at rows of weight zero.
+        Length of that edge: infinite if none is higher, NaN at rows of weight zero.
     samples : Samples
         The points.
     heights : ndarray of shape (n_samples,)
-        The numbers that were climbed, as they were given: sums of kernels in a fit, any numbers
-        that can be compared elsewhere.
+        The numbers that were climbed, as they were given: sums of kernel profiles in a fit, any
+        numbers that can be compared elsewhere.
     ties : {"total", "strict"}
-        What "higher" meant between equal densities.
+        Which of two samples of equal height is higher, see `climb`.
     significant_bits : int
         Heights were compared after rounding to this many bits.
     """
@@ -70,27 +68,27 @@ def climb(
     significant_bits: int = SIGNIFICANT_BITS,
     progress: Progress | None = None,
 ) -> ParentGraph:
-    """Find every sample's parent, the nearest sample that is higher, however far it is.
+    """Find every sample's parent: the nearest sample that is higher, however far away.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or Samples
         The points.
     density : array-like of shape (n_samples,)
-        How high each one stands. Any numbers that can be compared will do; rows of weight zero are
-        not looked at.
+        Height of each point. Any numbers that can be compared will do. The entries of rows of
+        weight zero are ignored.
     ties : {"total", "strict"}
-        What "higher" means between equal densities. "total": the lexicographically larger
-        coordinates are higher, and of exact duplicates the first row. "strict": neither is.
+        Which of two points of equal height is higher. "total": the one with the lexicographically
+        larger coordinates; among exact duplicates, the first row. "strict": neither.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     significant_bits : int
-        Densities are compared after rounding to this many bits, because the last bits of a sum
-        depend on the order of summation. Densities that are only known to a tolerance want fewer.
+        Heights are compared after rounding to this many bits, because the last bits of a sum
+        depend on the order of summation. Heights that are only known to a tolerance need fewer.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
@@ -105,18 +103,36 @@ def climb(
     >>> graph.distance
     array([ 1.,  2., inf])
     """
-    strict = check_choice(ties, "ties", TIES) == "strict"
+    check_ties(ties)
     bits = check_count(significant_bits, "significant_bits", 53, "the bits of a double")
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
     heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
     shape = samples.n_samples, samples.n_features
-    require_memory(climb_bytes(samples.n_samples, samples.n_features), "climb", shape)
+    require_memory(climb_bytes(*shape), "climb", shape)
+    return find_parents(samples, heights, ties, bits, n_jobs=n_jobs, progress=progress)
+
+
+def find_parents(
+    samples: Samples,
+    heights: Floats,
+    ties: str,
+    significant_bits: int,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ParentGraph:
+    """Find every sample's parent, see `climb`, from arguments that were checked."""
     with reporting(progress, "climb") as report:
         parent, distance = _core.nearest_higher(
-            samples.tree, heights, bits, strict, resolve_threads(n_jobs), report
+            samples.tree,
+            heights,
+            significant_bits,
+            ties == "strict",
+            resolve_threads(n_jobs),
+            report,
         )
-    # The core's integers are C's long long: the same numbers, but NumPy would name them apart.
-    return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, bits)
+    # The core's integers are C's long long, which NumPy gives another name than int64.
+    return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, significant_bits)
 
 
 def assign(
@@ -136,17 +152,17 @@ def assign(
     queries : array-like of shape (n_queries, n_features)
         The new points.
     density : array-like of shape (n_queries,)
-        How high each stands, in the units of ``graph.heights``.
+        Height of each new point, in the units of ``graph.heights``.
     tau : float
         Longest move.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
     ndarray of shape (n_queries,), int64
-        Row of an equal sample; else of the nearest higher one within tau; else of the nearest one.
-        Of equally near ones the highest.
+        Row of an equal sample, if there is one; otherwise of the nearest higher sample, if that is
+        within tau; otherwise of the nearest sample. Of equally near samples, the highest.
 
     Examples
     --------
@@ -157,28 +173,36 @@ def assign(
     """
     points = check_points(queries, "queries")
     check_n_features(points, graph.samples.n_features, "queries")
+    heights = check_density(density, points.shape[0])
+    return assign_points(graph, points, heights, check_tau(tau), n_jobs=n_jobs)
+
+
+def assign_points(
+    graph: ParentGraph, points: Numbers, heights: Floats, tau: float, *, n_jobs: int | None = None
+) -> Indices:
+    """Find the sample whose label each point takes, see `assign`, from checked arguments."""
     rows = _core.assign(
         graph.samples.tree,
         graph.heights,
         graph.significant_bits,
         graph.ties == "strict",
-        check_tau(tau),
+        tau,
         points,
-        check_density(density, points.shape[0]),
+        heights,
         resolve_threads(n_jobs),
     )
     return rows.view(np.int64)
 
 
-def rounded(density: Floats, bits: int) -> Floats:
-    """Round densities as `climb` does before it compares them.
+def rounded(heights: Floats, bits: int) -> Floats:
+    """Round heights as `climb` does before it compares them.
 
     Parameters
     ----------
-    density : ndarray of shape (n_samples,)
+    heights : ndarray of shape (n_samples,)
         Any numbers.
     bits : int
-        Significant bits that are kept.
+        Number of significant bits to keep.
 
     Returns
     -------
@@ -189,4 +213,4 @@ def rounded(density: Floats, bits: int) -> Floats:
     >>> rounded(np.array([1.0, 1.3, 5.1]), 3)
     array([1.  , 1.25, 5.  ])
     """
-    return _core.round_to_bits(np.ascontiguousarray(density, dtype=np.float64), bits)
+    return _core.round_to_bits(np.ascontiguousarray(heights, dtype=np.float64), bits)

@@ -1,11 +1,11 @@
-"""Points made ready for every stage: checked, distinct, weighted, in a tree."""
+"""Samples: points that were checked, stripped of duplicates, weighted and put into a k-d tree."""
 
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Numbers
 from quickshift.checks import check_period, check_points, check_weights
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -16,14 +16,14 @@ __all__ = ["Samples", "prepare"]
 
 @dataclass(frozen=True)
 class Samples:
-    """Points in a tree; every stage takes these in place of an array and saves building it again.
+    """Points in a k-d tree. Every stage takes them in place of an array and then builds no tree.
 
     Attributes
     ----------
     tree : quickshift._core.Tree
-        Distinct locations with their weights.
+        The distinct locations with their weights.
     period : ndarray of shape (n_features,) or None
-        Length of each feature's period, infinite where it is open.
+        Length of each feature's period, infinite for a feature that is not periodic.
     """
 
     tree: _core.Tree
@@ -31,7 +31,7 @@ class Samples:
 
     @property
     def n_samples(self) -> int:
-        """Number of rows, those of weight zero included."""
+        """Number of rows, including those of weight zero."""
         return self.tree.rows
 
     @property
@@ -58,15 +58,15 @@ def prepare(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or Samples
-        The points; Samples are returned as they are.
+        The points. Samples are returned unchanged.
     sample_weight : array-like of shape (n_samples,), optional
-        Frequencies: 2 counts a row twice, 0 leaves it out.
+        Frequencies: a weight of 2 counts a row twice, a weight of 0 leaves it out.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
@@ -76,7 +76,8 @@ def prepare(
     Raises
     ------
     MemoryError
-        If the tree would not fit; here and in every stage before anything is allocated.
+        If the tree would not fit into memory. This stage and all others raise it before they
+        allocate anything.
 
     Examples
     --------
@@ -87,13 +88,26 @@ def prepare(
     if isinstance(X, Samples):
         if sample_weight is not None or period is not None:
             raise ValueError(
-                "X is Samples, which carry their weights and periods: pass neither beside them."
+                "X is Samples, which carry their weights and periods. Leave out sample_weight and "
+                "period."
             )
         return X
     points = check_points(X)
     weights = check_weights(sample_weight, points.shape[0])
     lengths = check_period(period, points.shape[1])
     require_memory(prepare_bytes(*points.shape), "prepare", points.shape)
+    return build_samples(points, weights, lengths, n_jobs=n_jobs, progress=progress)
+
+
+def build_samples(
+    points: Numbers,
+    weights: Floats | None,
+    period: Floats | None,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Samples:
+    """Build the tree of points, weights and periods that were checked."""
     with reporting(progress, "prepare") as report:
-        tree = _core.Tree(points, weights, lengths, resolve_threads(n_jobs), report)
-    return Samples(tree, lengths)
+        tree = _core.Tree(points, weights, period, resolve_threads(n_jobs), report)
+    return Samples(tree, period)

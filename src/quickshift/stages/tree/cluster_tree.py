@@ -417,6 +417,19 @@ def link(
     heights = check_heights(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
+    return link_forest(samples, heights, forest, length, n_jobs=n_jobs, progress=progress)
+
+
+def link_forest(
+    samples: Samples,
+    heights: Floats,
+    forest: Forest,
+    tau: float,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ClusterTree:
+    """Join the trees of a forest, see `link`, from arguments that were checked."""
     pieces, leaf_of_piece, dips = _part(forest, heights)
     with reporting(progress, "link") as report:
         joined, levels = _core.saddles(
@@ -424,7 +437,7 @@ def link(
             heights,
             pieces,
             leaf_of_piece.size,
-            length,
+            tau,
             dips,
             np.ascontiguousarray(forest.graph.parent[dips]),
             resolve_threads(n_jobs),
@@ -437,7 +450,7 @@ def link(
         leaf_indices=forest.roots,
         density=heights,
         merges=merges,
-        tau=length,
+        tau=tau,
         sizes=_sizes(samples, forest),
         towards=_towards(forest, beside),
         pieces=pieces,

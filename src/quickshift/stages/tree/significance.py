@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_count
-from quickshift.stages.density import Estimate
-from quickshift.stages.forest import too_few
+from quickshift.checks import check_count, check_n_trees
+from quickshift.stages.density import Estimate, heights_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
 from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -90,7 +89,7 @@ def _lowest_on_the_way(estimate: Estimate, graph: ParentGraph, rows: Indices) ->
         end = graph.samples.tree.coordinates(graph.parent[some])
         way = _nearest_image(end - start, graph.samples)
         points = start[:, None, :] + way[:, None, :] * _ON_THE_WAY[:, None]
-        sums = estimate.heights_at(points.reshape(-1, start.shape[1]))
+        sums = heights_at_points(estimate, points.reshape(-1, start.shape[1]))
         lowest[first : first + block] = sums.reshape(some.size, -1).min(axis=1)
     return lowest
 
@@ -169,8 +168,7 @@ def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
     significance = tree.known_significance()
     wanted = check_count(n_leaves, "n_clusters", significance.size, "the number of modes")
     unconnected = int((tree.towards < 0).sum())
-    if wanted < unconnected:
-        raise too_few(wanted, unconnected)
+    check_n_trees(wanted, unconnected)
     gone = np.ones(significance.size, dtype=bool)
     gone[np.argsort(-significance, kind="stable")[:wanted]] = False
     return contract(tree, gone)

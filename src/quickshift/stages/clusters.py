@@ -1,0 +1,172 @@
+"""The default clusters: the significant modes of an estimate, and the tree that tells which are.
+
+::
+
+    Estimate, ParentGraph --automatic tau--> cut --> link --> assess --> keep the significant modes
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quickshift.checks import check_cut
+from quickshift.memory import find_clusters_bytes, require_memory
+from quickshift.progress import Progress
+from quickshift.stages.density import Estimate
+from quickshift.stages.forest import Forest, cut_at, cut_into
+from quickshift.stages.parent_graph import ParentGraph
+from quickshift.stages.rules import automatic_tau
+from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
+from quickshift.stages.tree.significance import (
+    assess,
+    chance_significance,
+    keep_most_significant,
+    keep_significant,
+)
+
+__all__ = ["Clusters", "find_clusters"]
+
+_SHORTEST = float(np.finfo(np.float64).tiny)  # stands for a tau of 0, which links nothing
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of samples, before and after insignificant modes were merged.
+
+    Attributes
+    ----------
+    forest : Forest
+        The clusters: labels, roots and the tau of the cut.
+    unmerged : Forest
+        The cut at that tau, before modes were merged. The same forest as the clusters if tau was
+        given.
+    tree : ClusterTree or None
+        Cluster tree of the unmerged forest with the significance of each mode, in sums of kernel
+        profiles: see `in_densities`. None if tau was given and the tree was not asked for.
+    """
+
+    forest: Forest
+    unmerged: Forest
+    tree: ClusterTree | None
+
+
+def find_clusters(
+    estimate: Estimate,
+    graph: ParentGraph,
+    *,
+    tau: float | str = "auto",
+    n_clusters: int | None = None,
+    link: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Clusters:
+    """Find the clusters that `QuickShift` finds.
+
+    Without a tau, the graph is cut at the tau of `choose_tau`, and those modes are merged into
+    others that are no more significant than chance would make them. A given tau cuts the graph and
+    merges nothing: this is Algorithm 1.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        From `fit_estimate`.
+    graph : ParentGraph
+        From `climb`, over ``estimate.sums()``.
+    tau : float or "auto"
+        Longest edge kept.
+    n_clusters : int, optional
+        Number of clusters, instead of tau: the most significant modes stay. If there are fewer
+        modes than that, the longest edges are removed.
+    link : bool
+        Whether to link the cluster tree even if a given tau does not need it.
+    n_jobs : int, optional
+        Number of threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> from quickshift.stages import climb, fit_estimate, prepare
+    >>> samples = prepare(np.array([[0, 1, 2, 3, 4, 5, 6, 7, 30, 31, 32, 33, 34, 35, 36]]).T)
+    >>> estimate = fit_estimate(samples, 2.0)
+    >>> graph = climb(samples, estimate.sums(), significant_bits=estimate.significant_bits)
+    >>> find_clusters(estimate, graph).forest.labels
+    array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
+    """
+    samples = graph.samples
+    length = check_cut(tau, n_clusters, samples.n_samples)
+    shape = samples.n_samples, samples.n_features
+    links = link or length is None
+    require_memory(find_clusters_bytes(*shape, links=links), "find_clusters", shape)
+    return clusters_of(
+        estimate, graph, length, n_clusters, link=link, n_jobs=n_jobs, progress=progress
+    )
+
+
+def clusters_of(
+    estimate: Estimate,
+    graph: ParentGraph,
+    tau: float | None,
+    n_clusters: int | None,
+    *,
+    link: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Clusters:
+    """Find clusters, see `find_clusters`, from arguments that were checked; tau None is "auto"."""
+    if tau is not None:
+        forest = cut_at(graph, tau, n_jobs=n_jobs, progress=progress)
+        tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress) if link else None
+        return Clusters(forest, forest, tree)
+    h, kernel = estimate.bandwidth, estimate.kernel
+    length = automatic_tau(graph.samples, h, kernel, n_jobs=n_jobs, progress=progress)
+    forest = cut_at(graph, length, n_jobs=n_jobs, progress=progress)
+    if n_clusters is not None and n_clusters > forest.roots.size:
+        forest = cut_into(graph, n_clusters, n_jobs=n_jobs)
+    tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
+    kept = _kept(tree, graph, n_clusters)
+    merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
+    return Clusters(merged, forest, tree)
+
+
+def _kept(tree: ClusterTree, graph: ParentGraph, n_clusters: int | None) -> ClusterTree:
+    """Keep the given number of modes, or those that are more significant than chance."""
+    if n_clusters is not None:
+        return keep_most_significant(tree, n_clusters)
+    samples = graph.samples
+    least = chance_significance(samples.total_weight, samples.n_features)
+    return keep_significant(tree, least)
+
+
+def assessed_tree(
+    estimate: Estimate,
+    forest: Forest,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ClusterTree:
+    """Link a forest and assess its modes. Levels are sums of profiles, which never overflow."""
+    graph = forest.graph
+    tau = max(forest.tau, _SHORTEST)
+    tree = link_forest(graph.samples, graph.heights, forest, tau, n_jobs=n_jobs, progress=progress)
+    return assess(replace(tree, log_unit=estimate.log_constant), estimate, graph)
+
+
+def in_densities(tree: ClusterTree, estimate: Estimate) -> ClusterTree:
+    """Turn the sums of a tree into densities, unless some would leave the range of floats.
+
+    Levels are densities of samples, and rounding keeps their order, so the tree stays exact.
+    """
+    density = estimate.density(tree.density)
+    present = density[tree.leaf_labels >= 0]
+    if not (present >= np.finfo(np.float64).tiny).all() or np.isinf(present).any():
+        return tree
+    merges, piece_merges = tree.merges.copy(), tree.piece_merges.copy()
+    merges[:, 2] = estimate.density(merges[:, 2])
+    piece_merges[:, 2] = estimate.density(piece_merges[:, 2])
+    return replace(tree, density=density, merges=merges, piece_merges=piece_merges, log_unit=0.0)

@@ -1,0 +1,92 @@
+"""The default pipeline as one stage: what an estimator finds, without scikit-learn."""
+
+import numpy as np
+import pytest
+
+from cases import make
+from quickshift import QuickShift, QuickShiftTree, stages
+
+CASES = [
+    make(kind, 120, d, weights=weights, period=period, seed=d)
+    for kind, d, weights, period in (
+        ("random", 2, "none", "open"),
+        ("random", 1, "integer", "all"),
+        ("lattice", 2, "none", "open"),
+        ("duplicated", 3, "integer", "some"),
+        ("constant", 2, "none", "open"),
+    )
+]
+EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def estimate_and_graph(case, kernel="gaussian"):
+    samples = stages.prepare(case.X, **case.given)
+    h = stages.choose_bandwidth(samples, kernel=kernel)
+    estimate = stages.fit_estimate(samples, h, kernel=kernel)
+    bits = estimate.significant_bits
+    return estimate, stages.climb(samples, estimate.sums(), significant_bits=bits)
+
+
+def fitted(case, **settings):
+    metric = "euclidean" if case.period is None else "periodic"
+    model = QuickShift(metric=metric, period=case.period, **settings)
+    return model.fit(case.X, sample_weight=case.sample_weight)
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
+@pytest.mark.parametrize("cut", [{}, {"n_clusters": 3}, {"n_clusters": 1}, {"tau": 0.7}])
+def test_one_call_finds_the_clusters_of_the_estimator(case, kernel, cut):
+    cut = dict(cut)
+    if case.name.startswith("constant"):
+        cut.pop("n_clusters", None)  # all points are equal, so there is one cluster
+    estimate, graph = estimate_and_graph(case, kernel)
+    clusters = stages.find_clusters(estimate, graph, **cut)
+    model = fitted(case, kernel=kernel, **cut)
+    present = clusters.forest.labels >= 0
+    np.testing.assert_array_equal(clusters.forest.labels[present], model.labels_[present])
+    np.testing.assert_array_equal(clusters.forest.roots, model.mode_indices_)
+    assert clusters.forest.tau == model.tau_
+
+
+@EVERY_CASE
+def test_unmerged_forest_is_the_cut_at_tau(case):
+    estimate, graph = estimate_and_graph(case)
+    clusters = stages.find_clusters(estimate, graph)
+    expected = stages.cut(graph, clusters.forest.tau)
+    np.testing.assert_array_equal(clusters.unmerged.labels, expected.labels)
+    np.testing.assert_array_equal(clusters.tree.leaf_indices, expected.roots)
+    assert set(clusters.forest.roots) <= set(expected.roots)
+
+
+def test_given_tau_merges_nothing_and_links_only_if_asked():
+    estimate, graph = estimate_and_graph(CASES[0])
+    plain = stages.find_clusters(estimate, graph, tau=0.3)
+    assert plain.forest is plain.unmerged
+    assert plain.tree is None
+    linked = stages.find_clusters(estimate, graph, tau=0.3, link=True)
+    model = QuickShiftTree(estimate.bandwidth, 0.3).fit(CASES[0].X)
+    np.testing.assert_array_equal(linked.tree.significance, model.tree_.significance)
+    np.testing.assert_array_equal(linked.tree.leaf_indices, model.tree_.leaf_indices)
+
+
+def test_tau_and_n_clusters_exclude_each_other():
+    estimate, graph = estimate_and_graph(CASES[0])
+    with pytest.raises(ValueError, match=r"n_clusters is 2 and tau is 1\.0, but each of them"):
+        stages.find_clusters(estimate, graph, tau=1.0, n_clusters=2)
+
+
+@pytest.mark.parametrize("tau", ["automatic", -1.0, np.nan])
+def test_tau_is_checked(tau):
+    estimate, graph = estimate_and_graph(CASES[0])
+    with pytest.raises(ValueError, match=r"^tau is "):
+        stages.find_clusters(estimate, graph, tau=tau)
+
+
+def test_stages_are_reported_in_order():
+    estimate, graph = estimate_and_graph(CASES[0])
+    told = []
+    stages.find_clusters(
+        estimate, graph, progress=lambda stage, done: told.append(stage) if done == 1 else None
+    )
+    assert told == ["choose_tau", "cut", "link"]
