@@ -442,7 +442,7 @@ def test_many_modes_are_summed_up() -> None:
 def test_merged_modes_are_said() -> None:
     model = QuickShift(bandwidth=0.1).fit(make("random", 100, 2).X)
     found = diagnose(model)
-    sentence = f"Of the {found.theorem_2.n_found} found, {len(found.modes)} stay"
+    sentence = f"Of the {found.theorem_2.n_found} modes at tau, {len(found.modes)} are kept"
     assert any(words.startswith(sentence) for words in found.sentences)
 
 

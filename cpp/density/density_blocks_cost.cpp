@@ -34,7 +34,8 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
 bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
   // Blocks compute the squares near the edge of a compact support twice. With few features this
   // takes up to five times as long as the tree; with many it is negligible beside the products.
-  if (!blocks_may_pay(tree, is_infinite(options.kernel) ? 6 : 32)) return false;
+  if (!blocks_may_pay(tree, is_infinite(options.kernel) ? most_features_without_blocks : 32))
+    return false;
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;
   double by_tree = 0.0;
   double by_blocks = 0.0;

@@ -14,6 +14,8 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
 inline constexpr double vanished_decay = 709.0;
 void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
                 Sums& sums);
+// Up to this many features blocks are never chosen.
+inline constexpr int most_features_without_blocks = 6;
 // Whether block_sums is estimated to be faster than the sums through the tree.
 bool blocks_pay_for_sums(const Tree& samples, const DensityOptions& options);
 

@@ -22,6 +22,8 @@ struct NearestHigher {
 };
 NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
                                        const Execution& execution);
+// Up to this many features it is never chosen.
+inline constexpr int most_features_for_search = 4;
 // Whether that is estimated to be faster than a search for every sample.
 bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict);
 

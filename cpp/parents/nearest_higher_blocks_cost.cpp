@@ -31,7 +31,7 @@ class CountingKeeper : public KeepNearestHigher {
 }  // namespace
 
 bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict) {
-  if (!blocks_may_pay(tree, 4)) return false;
+  if (!blocks_may_pay(tree, most_features_for_search)) return false;
   const auto all = static_cast<double>(tree.locations);
   TreeSearch search(tree);
   std::vector<double> point(static_cast<std::size_t>(tree.features));

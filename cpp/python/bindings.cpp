@@ -307,6 +307,7 @@ NB_MODULE(_core, m) {
   bind_forest(m);
   bind_regression(m);
   bind_image(m);
+  bind_memory(m);
 }
 
 }  // namespace quickshift

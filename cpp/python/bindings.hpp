@@ -131,6 +131,8 @@ inline double rows_times(const Tree& tree, double work) {
 void bind_forest(nb::module_& m);
 // Modes of one column given others.
 void bind_regression(nb::module_& m);
+// What memory.py needs to know.
+void bind_memory(nb::module_& m);
 // Pictures.
 void bind_image(nb::module_& m);
 

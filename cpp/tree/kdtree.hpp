@@ -29,6 +29,16 @@
 namespace quickshift {
 
 // Slots of a leaf: what the largest holds, rounded up to whole vectors.
+inline constexpr Index leaf_capacity = max_stride;  // locations that a leaf may hold
+inline int levels_for(Index locations) {
+  int levels = 0;
+  while ((locations - 1) >> levels >= leaf_capacity) ++levels;
+  return levels;
+}
+// Up to this many features, coordinates move with the locations while these are put in order; with
+// more, only indices move.
+inline constexpr int most_carried_features = 8;
+
 inline int stride_for(Index locations, int levels) {
   const Index most = ((locations - 1) >> levels) + 1;
   return static_cast<int>(std::min<Index>((most + 3) / 4 * 4, INT_MAX));

@@ -11,9 +11,7 @@ namespace quickshift {
 
 namespace {
 
-constexpr Index leaf_capacity = max_stride;
-constexpr int top_levels = 6;    // split one after another; each subtree below them is one task
-constexpr int most_carried = 8;  // features
+constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
 
 // What is moved while locations are put in order: with few features the coordinates themselves, so
 // that every pass reads memory in order.
@@ -171,7 +169,7 @@ class Builder {
 
 template <int features = 1>
 Array<Index> order_locations(Tree& tree, const Array<double>& points, const Execution& execution) {
-  if constexpr (features > most_carried) {
+  if constexpr (features > most_carried_features) {
     return Builder<Referred>(tree, points).run(execution);
   } else if (tree.features == features) {
     return Builder<Carried<features>>(tree, points).run(execution);
@@ -181,7 +179,7 @@ Array<Index> order_locations(Tree& tree, const Array<double>& points, const Exec
 }
 
 void shape(Tree& tree) {
-  while ((tree.locations - 1) >> tree.levels >= leaf_capacity) ++tree.levels;
+  tree.levels = levels_for(tree.locations);
   tree.stride = stride_for(tree.locations, tree.levels);
   tree.coordinates = unset_array<double>(tree.slots() * tree.features);
   tree.boxes = unset_array<double>(tree.nodes() * 2 * tree.features);

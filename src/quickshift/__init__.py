@@ -1,8 +1,8 @@
 """Mode-seeking by Quick Shift: clusters for every tau from one exact, fast fit.
 
-The estimators follow scikit-learn; `quickshift.stages` has the steps they are made of, and
-`quickshift.reference` the paper's algorithms line by line. Names are loaded when they are first
-used, so that importing the package stays light.
+The estimators follow scikit-learn. `quickshift.stages` has the steps that they are made of, and
+`quickshift.reference` the paper's algorithms line by line in NumPy. Names are loaded when they are
+first used, so importing the package is fast.
 """
 
 from importlib import import_module

@@ -487,3 +487,24 @@ def raster_parents(
     """
     Nearest strictly higher pixel in a square window, the first in raster order.
     """
+
+def tree_shape(locations: int) -> tuple[int, int]:
+    """Numbers of slots and nodes of the tree of so many locations."""
+
+def carries_coordinates(features: int) -> bool:
+    """Whether coordinates are copied while the tree is built."""
+
+def has_moments(kernel: int) -> bool:
+    """Whether sums of this kernel keep polynomials per node of the tree."""
+
+def may_use_grid(kernel: int, features: int) -> bool:
+    """Whether sums of this kernel may be computed through a grid."""
+
+def grid_bytes(points: float) -> float:
+    """Bytes that a grid takes at most, unless it is forced."""
+
+def may_sum_in_blocks(features: int) -> bool:
+    """Whether sums may be computed in blocks."""
+
+def may_search_in_blocks(features: int) -> bool:
+    """Whether parents may be found in blocks."""

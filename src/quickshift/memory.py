@@ -1,13 +1,16 @@
 """How much memory a call needs, and whether the process may have it.
 
-A process that asks for too much is killed on many systems, without a word and with everything that
-it held. So what would not fit is refused before it is allocated.
+On many systems a process that allocates too much is killed without a message, and all that it held
+is lost. So a call whose estimate exceeds the available memory is refused before it allocates.
 """
 
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from quickshift import _core
+from quickshift.kernels import get_kernel
 
 try:
     import resource
@@ -28,88 +31,73 @@ __all__ = [
     "tree_bytes",
 ]
 
-_WORD = 8  # a float64 or an int64
-_LEAF = 20  # locations that a leaf may hold
-_CARRIED = 8  # features up to which coordinates move with the samples as they are put in order
-_NEGLIGIBLE = (
-    1 << 26
-)  # what every process has left; asking the system would cost more than it tells
+_WORD = 8  # bytes of a float64 or an int64
+_NEGLIGIBLE = 1 << 26  # bytes that every process has left, so that the system is not asked
 _NO_LIMIT = 1 << 60  # control groups of version 1 write a number of this size for no limit
-_MOMENTS = ("uniform", "epanechnikov")
-_FEW = 1 << 19  # words that a grid takes beside five a sample, and of the patches added to it
-_SMALL_GRID = 1 << 21  # words that any grid may take
 
 
-# What is needed, array by array as cpp/ allocates them; a row's worth of bytes is what matters.
-
-
-def _shape(n_locations: int) -> tuple[int, int]:
-    """Slots and nodes of a tree."""
-    levels = ((n_locations - 1) // _LEAF).bit_length()
-    largest = ((n_locations - 1) >> levels) + 1
-    return (largest + 3) // 4 * 4 << levels, 2 << levels
+# What is needed: the arrays that cpp/ allocates, added up.
 
 
 def tree_bytes(n_samples: int, n_features: int) -> int:
-    """Bytes of the tree of distinct samples: coordinates, weights, rows, boxes, weights of leaves.
+    """Bytes of the tree of distinct samples: coordinates, weights, rows, boxes, leaf weights.
 
     Examples
     --------
     >>> tree_bytes(1_000_000, 2) // 1_000_000
     46
     """
-    slots, nodes = _shape(n_samples)
+    slots, nodes = _core.tree_shape(n_samples)
     leaves = nodes // 2
     return _WORD * (slots * (n_features + 2) + n_samples + nodes * 2 * n_features + leaves)
 
 
-def _order_bytes(n_samples: int, n_features: int) -> tuple[int, int]:
-    """Bytes of what is held while the tree is built: a scaled copy, and what is put in order."""
-    carried = n_features + 1 if n_features <= _CARRIED else 1
-    return _WORD * n_samples * n_features, _WORD * n_samples * carried
-
-
 def prepare_bytes(n_samples: int, n_features: int) -> int:
-    """Bytes that building the tree of distinct samples needs at its peak, the tree included."""
-    slots, nodes = _shape(n_samples)
+    """Bytes at the peak of building the tree of distinct samples, including the tree."""
+    slots, nodes = _core.tree_shape(n_samples)
+    scaled_copy = n_samples * n_features
+    ordered = n_samples * (1 + n_features * _core.carries_coordinates(n_features))
     first_rows, tables = n_samples, n_samples // 2
     tree = slots * (n_features + 1) + nodes * 2 * n_features + nodes // 2
-    return sum(_order_bytes(n_samples, n_features)) + _WORD * (first_rows + tables + tree)
+    return _WORD * (scaled_copy + ordered + first_rows + tables + tree)
 
 
 def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     """Bytes that the sums at the samples need beyond the tree."""
-    slots, nodes = _shape(n_samples)
-    a_node = 2 * (2 + n_features) if kernel in _MOMENTS else 1
-    grid = 0
-    if kernel == "gaussian" and n_features <= 3:
-        grid = max(5 * n_samples + _FEW, _SMALL_GRID) + _FEW
-    return _WORD * (slots + n_samples + nodes * a_node + grid) + _block_bytes(
-        n_samples, n_features, 6
-    )
+    slots, nodes = _core.tree_shape(n_samples)
+    code = get_kernel(kernel).code
+    words_per_node = 2 * (2 + n_features) if _core.has_moments(code) else 1
+    needed = _WORD * (slots + n_samples + nodes * words_per_node)
+    if _core.may_use_grid(code, n_features):
+        needed += int(_core.grid_bytes(n_samples))
+    if _core.may_sum_in_blocks(n_features):
+        needed += _block_bytes(n_samples, n_features)
+    return needed
 
 
 def climb_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the search for parents needs beyond the tree: heights, parents, distances."""
-    slots, nodes = _shape(n_samples)
-    own = _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
-    ranks = 2 * _WORD * n_samples if n_features > 4 else 0
-    return own + ranks + _block_bytes(n_samples, n_features, 4)
+    slots, nodes = _core.tree_shape(n_samples)
+    needed = _WORD * (2 * slots + 2 * nodes + 2 * n_samples)
+    if _core.may_search_in_blocks(n_features):
+        ranks = 2 * _WORD * n_samples
+        needed += ranks + _block_bytes(n_samples, n_features)
+    return needed
 
 
-def _block_bytes(n_samples: int, n_features: int, most_for_trees: int) -> int:
-    """Bytes of the copy that products of blocks work on, where they may be chosen."""
-    return _WORD * n_samples * (n_features + 4) if n_features > most_for_trees else 0
+def _block_bytes(n_samples: int, n_features: int) -> int:
+    """Bytes of the copy of the points that products of blocks work on."""
+    return _WORD * n_samples * (n_features + 4)
 
 
 def cut_bytes(n_samples: int) -> int:
-    """Bytes that a cut needs beyond the parents, roots included where every row is one."""
+    """Bytes that a cut needs beyond the parents, if every row is a root."""
     return _WORD * 4 * n_samples
 
 
 def link_bytes(n_samples: int) -> int:
-    """Bytes that the saddles need beyond the tree: heights, pieces, nodes, the pairs to come."""
-    slots, nodes = _shape(n_samples)
+    """Bytes that linking needs beyond the tree: heights, pieces, nodes, pending pairs of nodes."""
+    slots, nodes = _core.tree_shape(n_samples)
     return _WORD * (2 * slots + 3 * nodes + 5 * n_samples)
 
 
@@ -119,7 +107,7 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
 
 
 def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
-    """Bytes that cutting, and linking where that is needed, takes beyond the parents."""
+    """Bytes that finding clusters needs beyond the parents, with or without a cluster tree."""
     stages = [cut_bytes(n_samples)]
     if links:
         stages += [rule_bytes(n_samples, n_features), _WORD * n_samples + link_bytes(n_samples)]
@@ -127,15 +115,15 @@ def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
 
 
 def segment_bytes(n_pixels: int, n_channels: int) -> int:
-    """Bytes that the forest of a picture needs at its peak.
+    """Bytes that segmenting a picture needs at its peak.
 
-    Colors, densities as given and as compared, parents and distances; a cut has roots and labels in
-    place of the colors and of the densities that are compared.
+    The search for parents holds the colors, the densities before and after rounding, the parents
+    and the distances. A cut holds roots and labels in place of colors and rounded densities.
 
     Examples
     --------
     >>> segment_bytes(10_000_000, 3) // 10_000_000
-    62
+    56
     """
     return _WORD * n_pixels * max(4 + n_channels, 5)
 
@@ -148,11 +136,11 @@ def fit_bytes(
     Parameters
     ----------
     n_samples, n_features : int
-        Shape of the samples, which are taken to be distinct.
+        Shape of the samples, which are assumed to be distinct.
     kernel : str
         Name of the kernel.
     rules : bool
-        Whether the bandwidth or tau is left to a rule.
+        Whether a rule chooses the bandwidth or tau.
     links : bool
         Whether a cluster tree is linked.
 
@@ -163,7 +151,7 @@ def fit_bytes(
     Examples
     --------
     >>> fit_bytes(10_000_000, 2, "epanechnikov", rules=False) // 10_000_000
-    112
+    105
     """
     sums = _WORD * n_samples
     parents = 2 * sums
@@ -174,12 +162,12 @@ def fit_bytes(
     ]
     if rules:
         after_tree.append(sums + parents + rule_bytes(n_samples, n_features))
-    tables = _WORD * n_samples // 2  # freed, but kept by the threads' allocators
+    tables = _WORD * n_samples // 2  # freed by then, but kept by the threads' allocators
     tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
 
 
-# What there is
+# What is available
 
 
 def require_memory(
@@ -192,11 +180,11 @@ def require_memory(
     needed : int
         Bytes.
     what : str
-        What needs them, for the message.
+        Name of the call that needs them, for the message.
     shape : tuple of int
         Shape of the points, for the message.
     instead : str, optional
-        What to do instead, for the message; fewer points unless said otherwise.
+        Advice for the message; by default, to use fewer points.
 
     Examples
     --------
@@ -209,8 +197,8 @@ def require_memory(
         return
     rows = int(shape[0] * max(available, 0) / needed)
     instead = instead or (
-        f"use a subsample: about {rows} rows fit. Points of lower precision do not help, since "
-        f"they are widened inside"
+        f"use a subsample: about {rows} rows fit. Points of lower precision do not help, because "
+        f"they are widened to float64 inside"
     )
     raise MemoryError(
         f"{what} needs about {_in_words(needed)} beyond points of shape {shape}, but the process "
@@ -224,7 +212,7 @@ def _in_words(size: int) -> str:
 
 
 def _limits() -> Iterator[tuple[int, str]]:
-    """Give what is left under each limit that the system tells of, and its name."""
+    """Yield the bytes that are left under each limit that the system reports, and its name."""
     if (physical := _physical()) is not None:
         yield physical, "the memory of this machine that is available"
     for left in _control_groups():
@@ -239,7 +227,7 @@ def _physical(file: Path = Path("/proc/meminfo")) -> int | None:
         return sum(1024 * int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree"))
     except (OSError, ValueError, KeyError):
         pass
-    try:  # all of it: elsewhere nothing tells what others would give up
+    try:  # other systems do not report what is available: take the whole memory of the machine
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
@@ -248,7 +236,7 @@ def _physical(file: Path = Path("/proc/meminfo")) -> int | None:
 def _control_groups(
     membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
 ) -> Iterator[int]:
-    """Give what is left in each control group above the process that has a limit."""
+    """Yield the bytes that are left in each control group of the process that has a limit."""
     try:
         lines = membership.read_text().splitlines()
     except OSError:
@@ -269,7 +257,7 @@ def _control_groups(
 
 
 def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | None:
-    """Bytes that a control group may still use; the cache of files is given up when needed."""
+    """Bytes that a control group may still use; its file cache is dropped when memory runs out."""
     try:
         most = int((folder / limit).read_text())
         if most >= _NO_LIMIT:
@@ -284,7 +272,7 @@ def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | N
 
 
 def _resource_limits() -> Iterator[tuple[int, str]]:
-    """Give what is left of the address space and of the data that the process may have."""
+    """Yield the bytes that are left of the process's limits of address space and of data."""
     for which, column, name in (
         (resource.RLIMIT_AS, 0, "its limit of address space, ulimit -v"),
         (resource.RLIMIT_DATA, 5, "its limit of data, ulimit -d"),

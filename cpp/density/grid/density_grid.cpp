@@ -14,8 +14,6 @@ namespace quickshift {
 
 namespace {
 
-constexpr Index batch_points = Index{1} << 19;  // grid points in patches at a time: 4 MB
-
 class GridRun {
  public:
   GridRun(const Tree& queries, const Tree& samples, const GridLayout& layout,
@@ -101,7 +99,7 @@ class GridRun {
     Index slots = 0;
     for (; begin < static_cast<Index>(pieces.size()); ++begin) {
       const Piece& piece = layout_.sources[pieces[begin]];
-      if (!batch.empty() && size + piece.box.volume() > batch_points) break;
+      if (!batch.empty() && size + piece.box.volume() > patch_batch_points) break;
       batch.push_back({&piece, size});
       size += piece.box.volume();
       slots += piece.last_slot - piece.first_slot;

@@ -16,11 +16,6 @@ namespace {
 // six bandwidths and more from every sample, are few and summed directly.
 constexpr double smallest_share = 1e-8;
 
-// The memory that tiles may take without being asked for.
-constexpr double bytes_per_point = 40.0;
-constexpr double few_bytes = 0x1p22;
-constexpr double small_bytes = 0x1p24;  // whatever the points
-
 struct Limits {
   double seconds;
   double bytes;
@@ -188,12 +183,11 @@ std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samp
                                            const DensityOptions& options) {
   if (!may_serve(samples, options)) return {};
   const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
-  const double bytes = std::max(bytes_per_point * points + few_bytes, small_bytes);
   const double all_pairs =
       static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());
   if (all_pairs * seconds_per_pair(queries, samples) < 2.0 * cost::plan) return {};
   const double seconds = direct_seconds(queries, samples, options);
-  return cheapest(queries, samples, options, {seconds, bytes});
+  return cheapest(queries, samples, options, {seconds, tile_byte_limit(points)});
 }
 
 }  // namespace quickshift

@@ -1,4 +1,4 @@
-"""What every estimator shares: input in the scikit-learn way, parameters, all-or-nothing fits."""
+"""Parts that the estimators share: validation of X, and fits that change all or nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers:
-    """Points as float64 or float32 in C order, column names and number checked or remembered."""
+    """Return points as float64 or float32 in C order; check or store their number and names."""
     refuse_lossy(X)
     try:
         points = validate_data(
@@ -36,8 +36,9 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers
             reset=reset,
             dtype=[np.float64, np.float32],
             order="C",
-            ensure_all_finite=False,  # `check_points` says where the others are
+            ensure_all_finite=False,  # `check_points` reports the rows that are not
         )
     except OverflowError as error:
-        raise ValueError(f"X has a number beyond the range of floats ({error}).") from error
+        message = f"X has a number beyond the range of floats ({error}). Rescale it."
+        raise ValueError(message) from error
     return check_points(points)

@@ -1,4 +1,4 @@
-"""Telling scikit-learn's callbacks how far a fit is; before scikit-learn 1.9 there are none."""
+"""Progress of a fit for the callbacks of scikit-learn, which exist since its version 1.9."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's: without it an estimator has no callbacks to tell."""
+        """Stand-in for older versions of scikit-learn, where an estimator has no callbacks."""
 
     def _with_callbacks(method: Any) -> Any:
         return method
@@ -19,26 +19,27 @@ except ImportError:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_PARTS = 20  # of a stage: a callback hears of each
+_PARTS = 20  # parts of a stage that callbacks are called for
 
 
 def with_callbacks(method: Method) -> Method:
-    """Tear callbacks down when a method is over, however it ends."""
+    """Tear the callbacks down when the method returns or raises."""
     decorated: Method = _with_callbacks(method)
     return decorated
 
 
 class FitReport:
-    """A ``progress`` for stages that makes them tasks of the fit of an estimator.
+    """A ``progress`` callable that reports the stages of a fit to scikit-learn's callbacks.
 
-    The fit is a task, each stage a task below it, and each twentieth of a stage a task below that.
+    The fit is a task, each stage is a subtask of it, and each twentieth of a stage is a subtask of
+    the stage.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        What is fitted.
+        The estimator that is being fitted.
     n_stages : int
-        How many stages there will be.
+        Number of stages that the fit will have.
     """
 
     def __init__(self, estimator: Any, n_stages: int) -> None:
@@ -49,26 +50,26 @@ class FitReport:
 
     @classmethod
     def wanted(cls, estimator: Any, n_stages: int) -> "FitReport | None":
-        """Make a report if the estimator has callbacks."""
+        """Return a report if the estimator has callbacks, otherwise None."""
         return cls(estimator, n_stages) if getattr(estimator, "_skl_callbacks", None) else None
 
     def begin(self, X: object, sample_weight: object) -> None:
-        """Tell that the fit begins."""
+        """Report that the fit begins."""
         self._fit.call_on_fit_task_begin(
             estimator=self._estimator, X=X, metadata={"sample_weight": sample_weight}
         )
 
     def end(self, X: object, sample_weight: object) -> None:
-        """Tell that the estimator is fitted."""
+        """Report that the estimator is fitted."""
         self._fit.call_on_fit_task_end(
             estimator=self._estimator,
             X=X,
             metadata={"sample_weight": sample_weight},
-            reconstruction_attributes={},  # it is fitted as it stands
+            reconstruction_attributes={},  # the estimator itself is already fitted
         )
 
     def __call__(self, stage: str, done: float) -> None:
-        """Tell that a part of a stage is done."""
+        """Report that the share ``done`` of a stage is complete."""
         if self._stage is None:
             self._stage = self._fit.subcontext(task_name=stage, max_subtasks=_PARTS)
             self._stage.call_on_fit_task_begin(estimator=self._estimator)

@@ -1,4 +1,4 @@
-"""What the paper's definitions say of a fitted estimator, as numbers and sentences."""
+"""The paper's definitions evaluated for a fitted estimator, as numbers and sentences."""
 
 from dataclasses import dataclass, replace
 
@@ -32,16 +32,16 @@ class Diagnosis:
     Attributes
     ----------
     modes : list of ModeDiagnosis
-        Of each mode, highest first.
+        One diagnosis per mode, highest first.
     theorem_2 : ModeRecovery
-        How many modes the theorem lets tau find.
+        The number of modes that tau can find according to Theorem 2.
     conditions : list of Condition
         The paper's conditions on h and tau.
     separation : Separation or None
-        Of the pair that was asked for.
+        How far the fit separates the given pair of rows; None if no pair was given.
     log_unit : float
-        Logarithm of what densities are multiples of: 0, but where they would leave the range of
-        floats and are sums of kernel profiles instead.
+        Logarithm of the unit of all densities: 0, unless densities would leave the range of floats;
+        then they are sums of kernel profiles.
     """
 
     modes: list[ModeDiagnosis]
@@ -52,19 +52,19 @@ class Diagnosis:
 
     @property
     def sentences(self) -> list[str]:
-        """All of it in words, a sentence each; of many modes the highest 20 and a summary."""
+        """The diagnosis in words; of more than 20 modes, the highest 20 and a summary."""
         words = [mode.sentence for mode in self.modes[:_MODES_IN_WORDS]]
         if rest := self.modes[_MODES_IN_WORDS:]:
             words.append(
-                f"There are {len(rest)} more modes, of densities from {rest[0].height:.4g} to "
-                f"{rest[-1].height:.4g} and significance up to "
+                f"There are {len(rest)} more modes, with densities from {rest[0].height:.4g} to "
+                f"{rest[-1].height:.4g} and a significance of at most "
                 f"{max(mode.significance for mode in rest):.3g}."
             )
         words.append(self.theorem_2.sentence)
         if len(self.modes) < self.theorem_2.n_found:
             words.append(
-                f"Of the {self.theorem_2.n_found} found, {len(self.modes)} stay: the others are "
-                f"less significant and merged."
+                f"Of the {self.theorem_2.n_found} modes at tau, {len(self.modes)} are kept; the "
+                f"others are less significant and are merged into them."
             )
         words += [condition.sentence for condition in self.conditions]
         if self.separation is not None:
@@ -86,29 +86,29 @@ def diagnose(
     pair: tuple[int, int] | None = None,
     separation_radius: float | None = None,
 ) -> Diagnosis:
-    """Say what the paper's definitions say of a fit.
+    """Evaluate the paper's definitions for a fit.
 
-    Densities are compared after the rounding that decides who is higher, and are those of
-    ``density_`` to that rounding.
+    Densities are those of ``density_``, rounded as they are for deciding which sample is higher.
 
     Parameters
     ----------
     fitted : QuickShift or QuickShiftTree
         After `fit`.
     mode_radius : float, optional
-        r_M, the radius around a mode that does not count against it; the bandwidth if not given.
+        r_M: samples within this radius of a mode are not compared with it. The bandwidth if not
+        given.
     epsilon, delta : float, default=0.0
         ε and δ of Theorem 2, δ in units of the density.
     pair : tuple of two int, optional
-        Rows to say of whether they are separated.
+        Two rows, to evaluate how far the fit separates them.
     separation_radius : float, optional
-        r_s; 2.1 times ``tau_`` if not given, as the paper needs tau < r_s / 2, and the bandwidth
-        where ``tau_`` is 0. Where it or a pair is given, tau is compared with it.
+        r_s; if not given, 2.1 times ``tau_``, because the paper requires tau < r_s / 2, or the
+        bandwidth if ``tau_`` is 0. If it or a pair is given, tau is compared with it.
 
     Returns
     -------
     Diagnosis
-        Its text says it all in sentences.
+        ``print`` shows it as sentences.
 
     Examples
     --------
