@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quickshift import _core
+from quickshift import _core, stages
 
 CAPACITY = 20  # locations a leaf
 
@@ -88,3 +88,29 @@ def test_every_row_has_its_location():
     for value in values[::100]:
         assert np.unique(slots[rows == value]).size == 1
     assert np.unique(slots).size == values.size
+
+
+# State
+
+
+def test_equal_trees_have_equal_states():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    states = [stages.prepare(X).tree.__getstate__() for _ in range(2)]
+    for ours, theirs in zip(*states, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("damage", ["short", "rows", "features", "slots"])
+def test_damaged_state_of_a_tree_is_refused(damage):
+    state = list(stages.prepare(np.random.default_rng(0).normal(size=(300, 3))).tree.__getstate__())
+    if damage == "short":
+        state = state[:5]
+    elif damage == "rows":
+        state[0] = 10**7
+    elif damage == "features":
+        state[2] = 10**5
+    else:
+        state[-1] = np.full_like(state[-1], 10**12)
+    tree = _core.Tree.__new__(_core.Tree)
+    with pytest.raises(ValueError, match="state"):
+        tree.__setstate__(tuple(state))

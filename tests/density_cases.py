@@ -1,0 +1,65 @@
+"""What the tests of densities share: estimates, and how near to the reference they must be."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cases import COMPACT, DIMENSIONS, INFINITE, KERNELS, KINDS, Case, Floats, distances
+from quickshift import reference
+from quickshift.kernels import get_kernel
+from quickshift.stages import Estimate, fit_estimate, prepare
+
+EPSILON = np.finfo(float).eps
+MODERATE = tuple(kind for kind in KINDS if not kind.startswith("scaled"))
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+every_compact_kernel = pytest.mark.parametrize("kernel", COMPACT)
+every_infinite_kernel = pytest.mark.parametrize("kernel", INFINITE)
+every_dimension = pytest.mark.parametrize("d", DIMENSIONS)
+
+
+def fit(case: Case, kernel: str, rtol: float = 1e-9, h: float | None = None) -> Estimate:
+    samples = prepare(case.X, sample_weight=case.sample_weight, period=case.period)
+    return fit_estimate(samples, h or case.bandwidth(kernel), kernel=kernel, rtol=rtol)
+
+
+def queries_near(case: Case, seed: int = 1) -> Floats:
+    """Draw points among the samples, some of them equal to one."""
+    rng = np.random.default_rng(seed)
+    chosen = case.X[rng.integers(case.n, size=40)]
+    return chosen + case.h * rng.normal(size=chosen.shape) * rng.integers(0, 2, size=(40, 1))
+
+
+def expected_log(case: Case, kernel: str, queries: Floats | None = None) -> Floats:
+    h = case.bandwidth(kernel)
+    return reference.log_kernel_density(case.X, h, queries=queries, kernel=kernel, **case.given)
+
+
+def rounding(case: Case, kernel: str, queries: Floats) -> Floats:
+    """Allow each term a few units in the last place of k(0): near its edge k itself is tiny."""
+    h, support = case.bandwidth(kernel), get_kernel(kernel).support
+    if math.isinf(support):
+        return np.zeros(len(queries))
+    weights = np.ones(case.n) if case.sample_weight is None else case.sample_weight
+    near = distances(queries, case.X, case.period) <= h * support * (1 + 1e-6)
+    return 8 * EPSILON * (near @ weights)
+
+
+def assert_logs_agree(found: Floats, expected: Floats, rtol: float, name: str) -> None:
+    """Compare log densities: the densities may differ by rtol, and what logarithms must round."""
+    assert not np.isnan(found).any(), name
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected), err_msg=name)
+    finite = ~np.isneginf(expected)
+    error = np.abs(found[finite] - expected[finite])
+    allowed = rtol + 1e-12 + 8 * EPSILON * np.abs(expected[finite])
+    assert (error <= allowed).all(), f"{name}: off by {error.max()}"
+
+
+def assert_sums_agree(
+    estimate: Estimate, sums: Floats, expected: Floats, slack: Floats, name: str
+) -> None:
+    """Compare sums of profiles with the reference's log densities."""
+    expected_sums = np.exp(expected - estimate.log_constant)
+    error = np.abs(sums - expected_sums)
+    allowed = 1e-12 * expected_sums + slack
+    assert (error <= allowed).all(), f"{name}: off by {(error / expected_sums).max()}"

@@ -1,0 +1,51 @@
+"""Copies of a fitted estimator work like the original: pickles, deep copies, files of joblib."""
+
+import copy
+import pickle
+
+import joblib
+import networkx as nx
+import numpy as np
+import pytest
+
+from clustering_cases import assert_same_fit, blobs, queries_for
+from quickshift import QuickShift
+
+
+def assert_works_alike(copied, model):
+    queries = queries_for(blobs())
+    assert_same_fit(copied, model)
+    np.testing.assert_array_equal(copied.predict(queries), model.predict(queries))
+    np.testing.assert_array_equal(copied.score_samples(queries), model.score_samples(queries))
+    np.testing.assert_array_equal(copied.labels_at(0.3), model.labels_at(0.3))
+    np.testing.assert_array_equal(copied.labels_for(4), model.labels_for(4))
+    np.testing.assert_array_equal(copied.to_linkage(), model.to_linkage())
+    assert nx.utils.graphs_equal(copied.to_networkx(), model.to_networkx())
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"metric": "periodic", "period": [50.0, np.inf]}], ids=str
+)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickled_estimator_is_the_same(settings, protocol):
+    X = blobs()
+    model = QuickShift(bandwidth=0.5, **settings).fit(X, sample_weight=np.arange(60) % 4)
+    restored = pickle.loads(pickle.dumps(model, protocol))
+    assert_works_alike(restored, model)
+
+
+def test_deep_copy_is_the_same_and_separate():
+    X = blobs()
+    model = QuickShift(bandwidth=0.5).fit(X)
+    copied = copy.deepcopy(model)
+    assert_works_alike(copied, model)
+    copied.fit(X[:10])
+    assert model.labels_.size == 60
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_joblib_file_is_the_same(tmp_path):
+    model = QuickShift(bandwidth=0.5).fit(blobs())
+    joblib.dump(model, tmp_path / "model.joblib")
+    assert_works_alike(joblib.load(tmp_path / "model.joblib"), model)
+    assert_works_alike(joblib.load(tmp_path / "model.joblib", mmap_mode="r"), model)
