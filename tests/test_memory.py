@@ -1,5 +1,6 @@
 """What would not fit into memory is refused before it is allocated."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -52,7 +53,7 @@ PEAK = """
 
 
 def run(code, *arguments):
-    """Run code in a process of its own and return what it printed."""
+    """Run code in a separate process and return what it printed."""
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(code)]
     done = subprocess.run(
         [*command, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
@@ -122,10 +123,22 @@ def test_a_fit_that_is_forgotten_gives_its_memory_back():
     assert float(run(GIVEN_BACK)) < 40  # MiB that the allocator of small arrays keeps, of 200
 
 
-def test_pictures_are_refused(limited):
-    limited(MIB)
-    with pytest.raises(MemoryError, match=r"segment_forest needs .* or use segment_tiles"):
-        qs.segment(np.zeros((2000, 2000)))
+NEIGHBORS = """
+    import resource
+    import numpy as np
+    from quickshift import QuickShift
+
+    X = np.random.default_rng(0).uniform(size=(500_000, 2))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for kernel in ("uniform", "epanechnikov"):
+        QuickShift(bandwidth=5.0, tau=5.0, kernel=kernel).fit(X)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
+def test_memory_does_not_grow_with_the_neighbours():
+    assert int(run(NEIGHBORS)) < 600  # MiB; the points have 8
 
 
 def test_rules_and_columns_need_more():
@@ -213,6 +226,12 @@ def test_every_stage_is_refused(limited):
             stage()
 
 
+def test_pictures_are_refused(limited):
+    limited(MIB)
+    with pytest.raises(MemoryError, match=r"segment_forest needs .* or use segment_tiles"):
+        qs.segment(np.zeros((2000, 2000)))
+
+
 # What there is
 
 
@@ -222,9 +241,33 @@ def test_memory_of_the_machine_counts_what_is_available_and_swap(tmp_path):
     assert memory._physical(file) == 520 * 1024
 
 
-def test_machine_that_does_not_tell_has_all_of_its_memory_or_no_limit(tmp_path):
-    physical = memory._physical(tmp_path / "missing")
-    assert physical is None or physical > 0
+NOT_TOLD = {"missing": None, "empty": "", "no available": "MemTotal: 900 kB\nSwapFree: 20 kB\n"}
+UNREADABLE = pytest.mark.parametrize("meminfo", NOT_TOLD.values(), ids=NOT_TOLD)
+
+
+@UNREADABLE
+def test_machine_that_does_not_tell_what_is_available_has_all_of_its_memory(
+    meminfo, tmp_path, monkeypatch
+):
+    file = tmp_path / "meminfo"
+    if meminfo is not None:
+        file.write_text(meminfo)
+    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
+    assert memory._physical(file) == 4_096_000
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError])
+def test_machine_that_does_not_know_its_memory_has_no_limit(error, tmp_path, monkeypatch):
+    def sysconf(name):
+        raise error(name)
+
+    monkeypatch.setattr(os, "sysconf", sysconf)
+    assert memory._physical(tmp_path / "missing") is None
+
+
+def test_machine_without_sysconf_has_no_limit(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "sysconf")
+    assert memory._physical(tmp_path / "missing") is None
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
