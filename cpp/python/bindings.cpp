@@ -308,6 +308,7 @@ NB_MODULE(_core, m) {
   bind_regression(m);
   bind_image(m);
   bind_memory(m);
+  bind_methods(m);
 }
 
 }  // namespace quickshift

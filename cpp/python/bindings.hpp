@@ -135,6 +135,8 @@ void bind_regression(nb::module_& m);
 void bind_memory(nb::module_& m);
 // Pictures.
 void bind_image(nb::module_& m);
+// The choices between methods, for tests.
+void bind_methods(nb::module_& m);
 
 DensityOptions density_options(int kernel, double bandwidth, double rtol,
                                DensityMethod method = DensityMethod::automatic);

@@ -1,0 +1,31 @@
+// The choices between methods that compute the same values, for tests of these choices.
+#include "density/methods.hpp"
+#include "parents/nearest_higher.hpp"
+#include "python/bindings.hpp"
+
+namespace quickshift {
+
+namespace {
+
+bool pay_for_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
+  require(!tree.periodic, "blocks are never considered for periodic features");
+  return blocks_pay_for_sums(tree, density_options(kernel, bandwidth, rtol));
+}
+
+bool pay_for_parents(const Tree& tree, const Reals& density, int bits, bool strict) {
+  require(!tree.periodic, "blocks are never considered for periodic features");
+  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value per row");
+  const Heights heights(tree, density.data(), bits, Execution{});
+  return blocks_pay_for_parents(tree, heights, strict);
+}
+
+}  // namespace
+
+void bind_methods(nb::module_& m) {
+  m.def("blocks_pay_for_sums", &pay_for_sums, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
+        "Whether `kernel_sums` estimates that blocks are faster than the tree; for tests.");
+  m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "density"_a, "bits"_a, "strict"_a,
+        "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
+}
+
+}  // namespace quickshift
