@@ -5,6 +5,7 @@ PYTHON ?= python3
 # The environment with the oldest promised versions wants the oldest promised Python, where there is one.
 PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
 ARGS ?=
+EXAMPLES ?= 1000
 
 VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
 BIN := .venv/bin
@@ -15,7 +16,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest check stub public-names format bench labelled distortion modal calibrate docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled distortion modal calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
 .NOTPARALLEL:
@@ -31,6 +32,9 @@ test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" 
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same with the oldest promised versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+
+explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
+	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)
 
 check: .venv/.installed .venv/.group-test .venv/.group-check  ## lint, format, types, layers, stub; changes nothing
 	$(BIN)/ruff check

@@ -1,13 +1,27 @@
-"""What every test shares: hypothesis gives the same examples in every run and is never timed."""
+"""Profiles of hypothesis, for all tests.
+
+`quickshift`, the default, draws the same examples in every run, so that `make test` fails only
+when the code has changed. `explore` draws new examples in every run, many more of them; `make
+explore` uses it to look for failures that nobody has met yet. It prints how to reproduce a failure
+and keeps the example in `.hypothesis/`, from which the next run of `explore` replays it first.
+"""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
+# Machines differ too much in speed for deadlines, and large examples are slow to draw.
+UNTIMED = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("quickshift", derandomize=True, database=None, max_examples=60, **UNTIMED)
 settings.register_profile(
-    "quickshift",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    "explore",
+    settings.get_profile("default"),
+    derandomize=False,
+    max_examples=int(os.environ.get("QUICKSHIFT_EXAMPLES", "1000")),
+    print_blob=True,
+    **UNTIMED,
 )
 settings.load_profile("quickshift")

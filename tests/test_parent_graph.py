@@ -35,6 +35,7 @@ from quickshift.stages import (
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 every_dimension = pytest.mark.parametrize("d", DIMENSIONS)
 both_ties = pytest.mark.parametrize("ties", ["total", "strict"])
+often = settings(max_examples=max(200, settings.default.max_examples))
 WEIGHTED = ("none", "integer", "heavy")
 
 
@@ -231,7 +232,7 @@ def test_parents_are_the_references_for_every_number_of_points(ties: str, kind: 
                 assert_equals_reference(case, density, ties=ties, tau=case.h)
 
 
-@settings(max_examples=200)
+@often
 @given(
     case=cases(kinds=tuple(KINDS), weights=WEIGHTED),
     ties=st.sampled_from(["total", "strict"]),
@@ -247,7 +248,7 @@ def test_parents_labels_and_roots_are_the_references_bit_for_bit(
     assert_equals_reference(case, density, ties=ties, tau=tau, significant_bits=bits)
 
 
-@settings(max_examples=200)
+@often
 @given(
     case=cases(kinds=("lattice", "duplicated", "collinear"), max_n=200, dimensions=(1, 2, 3)),
     ties=st.sampled_from(["total", "strict"]),
@@ -377,7 +378,7 @@ def test_query_takes_the_nearest_higher_sample_within_tau() -> None:
     assert assign(graph, query, np.array([9.0]), tau=np.inf)[0] == 2
 
 
-@settings(max_examples=200)
+@often
 @given(
     case=cases(kinds=tuple(KINDS), weights=WEIGHTED),
     ties=st.sampled_from(["total", "strict"]),
