@@ -22,7 +22,7 @@ RESULTS = (
 
 
 def blobs(seed=0, n=60, d=2):
-    """Draw three overlapping clouds, no two points alike."""
+    """Draw three overlapping clouds of distinct points."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)) + 4.0 * rng.integers(0, 3, size=(n, 1))
 
@@ -33,12 +33,12 @@ def with_duplicates(seed=0):
 
 
 def lattice(seed=0):
-    """Draw integer points: many duplicates, many equal distances and densities."""
+    """Draw integer points, with many duplicate rows and many equal distances and densities."""
     return np.random.default_rng(seed).integers(0, 9, size=(60, 2)).astype(float)
 
 
 def queries_for(X):
-    """Draw points among the samples, halfway between them, on them and far away."""
+    """Draw queries among the samples, halfway between two of them, equal to them and far away."""
     rng = np.random.default_rng(8)
     among = rng.uniform(X.min() - 2, X.max() + 2, size=(60, X.shape[1]))
     halfway = 0.5 * (rng.permutation(X)[:40] + rng.permutation(X)[:40])

@@ -24,7 +24,7 @@ def fit(case: Case, kernel: str, rtol: float = 1e-9, h: float | None = None) -> 
 
 
 def queries_near(case: Case, seed: int = 1) -> Floats:
-    """Draw points among the samples, some of them equal to one."""
+    """Draw queries among the samples, about half of them equal to a sample."""
     rng = np.random.default_rng(seed)
     chosen = case.X[rng.integers(case.n, size=40)]
     return chosen + case.h * rng.normal(size=chosen.shape) * rng.integers(0, 2, size=(40, 1))
@@ -36,7 +36,7 @@ def expected_log(case: Case, kernel: str, queries: Floats | None = None) -> Floa
 
 
 def rounding(case: Case, kernel: str, queries: Floats) -> Floats:
-    """Allow each term a few units in the last place of k(0): near its edge k itself is tiny."""
+    """Allow each term a few units in the last place of k(0), because k is tiny near its edge."""
     h, support = case.bandwidth(kernel), get_kernel(kernel).support
     if math.isinf(support):
         return np.zeros(len(queries))
@@ -46,7 +46,7 @@ def rounding(case: Case, kernel: str, queries: Floats) -> Floats:
 
 
 def assert_logs_agree(found: Floats, expected: Floats, rtol: float, name: str) -> None:
-    """Compare log densities: the densities may differ by rtol, and what logarithms must round."""
+    """Compare log densities up to rtol, plus the rounding error of the logarithms."""
     assert not np.isnan(found).any(), name
     np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected), err_msg=name)
     finite = ~np.isneginf(expected)
@@ -58,7 +58,7 @@ def assert_logs_agree(found: Floats, expected: Floats, rtol: float, name: str) -
 def assert_sums_agree(
     estimate: Estimate, sums: Floats, expected: Floats, slack: Floats, name: str
 ) -> None:
-    """Compare sums of profiles with the reference's log densities."""
+    """Compare sums of kernel profiles with the log densities of the reference."""
     expected_sums = np.exp(expected - estimate.log_constant)
     error = np.abs(sums - expected_sums)
     allowed = 1e-12 * expected_sums + slack

@@ -147,9 +147,8 @@ def test_sums_in_blocks_are_the_same_for_threads_and_orders_of_rows(kernel: str)
         for threads in (2, 3, 8):
             found = sums(tree_of(case), kernel, case.h, BLOCKS, rtol=1e-9, threads=threads)
             np.testing.assert_array_equal(found, expected)
-        if (
-            kind != "lattice"
-        ):  # there, the weights of duplicate rows are added in the order of the rows
+        # On a lattice, the weights of duplicate rows are added in the order of the rows.
+        if kind != "lattice":
             shuffled = sums(tree_of(case.permuted(order)), kernel, case.h, BLOCKS, rtol=1e-9)
             np.testing.assert_array_equal(shuffled, expected[order])
 
@@ -239,7 +238,7 @@ def test_parents_in_blocks_are_the_same_for_any_number_of_threads() -> None:
         np.testing.assert_array_equal(distance, found[0][1])
 
 
-# The choice
+# The choice of the method
 
 
 @every_kernel

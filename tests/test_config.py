@@ -1,4 +1,4 @@
-"""What quickshift says it runs with."""
+"""The configuration that quickshift reports: instruction set, threads, versions."""
 
 import importlib.metadata
 import platform

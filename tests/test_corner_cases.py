@@ -37,7 +37,7 @@ def lattice(*sides):
 
 
 def three_blobs(n=300, d=2, seed=0):
-    """Draw three clouds of unit spread, 20 apart; also say which point is of which."""
+    """Draw three clouds of unit spread, 20 apart, and return the cloud of each point as well."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, size=n)
     return rng.normal(size=(n, d)) + 20.0 * truth[:, None], truth
@@ -56,7 +56,7 @@ def test_one_point_is_one_cluster(kernel):
     assert model.bandwidth_ == 1.0
     np.testing.assert_array_equal(model.predict([[3.0, -4.0], [1e9, 0.0]]), [0, 0])
     expected = kernels.get_kernel(kernel).log_normaliser(2)
-    if kernel == "silverman":  # k(0) = sin(π/4), the others have k(0) = 1
+    if kernel == "silverman":  # k(0) = sin(π/4); all other kernels have k(0) = 1
         expected += np.log(np.sin(np.pi / 4))
     assert model.log_density_[0] == pytest.approx(expected, rel=1e-12)
 
@@ -188,7 +188,7 @@ def test_lattice_with_tau_exactly_one_is_one_cluster():
     assert np.unique(model.parent_distance_).tolist() == [1.0, np.inf]
     inner = ((X > 0) & (X < 299)).all(axis=1)
     np.testing.assert_allclose(model.density_[inner], 5 / (len(X) * np.pi))
-    assert model.modes_.tolist() == [[298.0, 298.0]]  # the last of the points with four neighbours
+    assert model.modes_.tolist() == [[298.0, 298.0]]  # the last point with four neighbors
     shorter = model.labels_at(np.nextafter(1.0, 0.0))
     assert len(np.unique(shorter)) == len(X)
 
@@ -212,7 +212,7 @@ def test_lattice_in_eight_features():
     X = lattice(*[3] * 8)
     model = QuickShift(bandwidth=1.0, tau=1.0, kernel="uniform").fit(X)
     assert model.n_clusters_ == 1
-    assert model.modes_.tolist() == [[1.0] * 8]  # the centre has the most neighbours
+    assert model.modes_.tolist() == [[1.0] * 8]  # the center has the most neighbors
 
 
 def test_collinear_points_in_ten_features_are_a_line():
@@ -230,7 +230,8 @@ def test_clusters_at_exponential_distances_are_found():
     power = np.repeat(np.arange(1, 15), MANY // 14)
     X = (10.0**power + rng.uniform(-0.25, 0.25, size=power.size))[:, None]
     model = QuickShift(bandwidth=1.0, tau=1.0, kernel="uniform").fit(X)
-    np.testing.assert_array_equal(model.labels_, 14 - power)  # equally high: the largest is first
+    # Equal densities: the cluster of the largest points is the highest.
+    np.testing.assert_array_equal(model.labels_, 14 - power)
 
 
 def test_points_at_exponential_distances_are_told_apart():
@@ -290,9 +291,8 @@ def test_only_higher_point_is_found_from_a_strict_plateau():
 
 
 def test_long_chain_of_parents_reaches_its_end():
-    X = np.cumsum(np.arange(1.0, MANY + 1))[
-        :, None
-    ]  # each gap is wider: the nearest is never above
+    # Every gap is wider than the one before, so the nearest point is never the higher one.
+    X = np.cumsum(np.arange(1.0, MANY + 1))[:, None]
     model = QuickShift(bandwidth=0.5, tau=np.inf, kernel="uniform").fit(X)
     np.testing.assert_array_equal(model.parent_[:-1], np.arange(1, MANY))
     assert not model.labels_.any()
@@ -322,7 +322,8 @@ def test_tiny_bandwidth_ranks_points_by_their_weight():
 
 
 def test_huge_bandwidth_has_its_mode_beside_the_mean():
-    # Where its support holds everything, the Epanechnikov density falls with the distance to it.
+    # If its support covers all samples, the Epanechnikov density falls with the distance from the
+    # mean.
     X = np.random.default_rng(0).uniform(size=(MANY, 2))
     model = QuickShift(bandwidth=10.0, tau=np.inf, kernel="epanechnikov").fit(X)
     squares = ((X - X.mean(axis=0)) ** 2).sum(axis=1)

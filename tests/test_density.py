@@ -1,4 +1,4 @@
-"""Densities at the samples: by hand, compared with the reference, and as a density.
+"""Densities at the samples: computed by hand, compared with the reference, integrated to one.
 
 Densities at other points are in `test_density_at_queries.py`; changes of the input that must not
 change a bit of a sum are in `test_density_bits.py`.
@@ -99,7 +99,7 @@ def test_infinite_kernels_keep_the_tolerance_asked_for(kernel: str, kind: str, r
             found = estimate.log_density_at(case.X)
             at_samples = estimate.log_density(estimate.sums())[case.present]
             expected = expected_log(case, kernel)
-            # An error of rtol in a density is more in its logarithm where rtol is large.
+            # A density too small by a share of rtol has a logarithm too small by more than rtol.
             in_logs = -math.log1p(-rtol)
             assert_logs_agree(found, expected, in_logs, case.name)
             assert_logs_agree(at_samples, expected[case.present], in_logs, case.name)
@@ -137,7 +137,8 @@ def test_sums_are_right_for_every_filling_of_the_leaves(kernel: str, d: int, rep
     support = get_kernel(kernel).support
     for n in (*range(1, 101), 165, 330, 1500):
         X = np.random.default_rng(n).normal(size=(n, d))
-        X = np.concatenate([X, X[:repeated]])  # leaves with and without equal weights meet
+        # Repeated rows: some leaves have equal weights, others do not.
+        X = np.concatenate([X, X[:repeated]])
         away = distances(X, X)
         expected = get_kernel(kernel).profile(away).sum(axis=1)
         inside = ~np.isclose(away, support, rtol=1e-9).any(axis=1)
@@ -190,7 +191,7 @@ def test_isolated_point_has_the_density_of_one_kernel(kernel: str) -> None:
     assert estimate.sums_at(X[:1])[0][0] == pytest.approx(alone, rel=1e-15)
 
 
-# Bandwidths at the limit of what is admitted
+# Extreme bandwidths
 
 
 @every_dimension

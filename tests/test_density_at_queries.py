@@ -105,7 +105,7 @@ def test_log_density_reaches_as_far_as_floats_do(kernel: str, scale: float) -> N
         expected = -t if kernel == "exponential" else -0.5 * t * min(t, 1e153)
         if expected > -1e300:
             np.testing.assert_allclose(log_density, expected, rtol=1e-12)
-        else:  # the true value is beyond the floats
+        else:  # the true value is outside the range of float64
             assert (log_density <= -1e300).all()
 
 
@@ -126,7 +126,8 @@ def lattice_points_at(square: int) -> Floats:
 
 @pytest.mark.parametrize("kernel", ["triangular", "tricube", "cosine", "epanechnikov"])
 def test_sample_at_exactly_h_adds_nothing(kernel: str) -> None:
-    # t < 1 is decided by fl(√s) < h, whatever dividing by h or squaring it would round to.
+    # A sample is inside the support if √s, rounded, is less than h; dividing by h or squaring h
+    # would round once more and could decide otherwise.
     touching = {}
     for square in range(1, 60):
         estimate = fit_estimate(prepare(np.zeros((1, 4))), math.sqrt(square), kernel=kernel)

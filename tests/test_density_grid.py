@@ -1,4 +1,4 @@
-"""Gaussian sums through a grid: within rtol of the pairs at every point, the same bits always."""
+"""Gaussian sums on a grid: within rtol of the sums over pairs at every point, and reproducible."""
 
 import numpy as np
 import pytest
@@ -42,16 +42,16 @@ def assert_within(found: Floats, expected: Floats, rtol: float, name: str = "") 
 
 
 def blobs(n: int, d: int, seed: int = 0) -> Floats:
-    """Draw blobs of several densities, a thin background and points far from everything."""
+    """Draw blobs of several densities, a sparse background and points far from all others."""
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(-8, 8, size=(5, d))
-    X = centres[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
+    centers = rng.uniform(-8, 8, size=(5, d))
+    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
     X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
     X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
     return X
 
 
-# Against every pair
+# Compared with sums over all pairs
 
 
 @every_tolerance
@@ -107,7 +107,8 @@ def test_offset_does_not_cost_accuracy(d: int, rtol: float) -> None:
 @every_tolerance
 @every_dimension
 def test_light_points_beside_heavy_ones_keep_the_tolerance_on_a_grid(d: int, rtol: float) -> None:
-    # From 1 to 13 bandwidths away a sample of weight 1 is all there is, a part, or nothing.
+    # At a distance of 1 to 13 bandwidths from the heavy sample, a sample of weight 1 contributes
+    # nearly nothing, a part, or nearly all of the sum at its own location.
     gaps = np.linspace(1.0, 13.0, 60)
     X = np.zeros((61, d))
     X[1:, 0] = gaps
@@ -145,7 +146,7 @@ def test_periodic_features_are_summed_across_the_seam(d: int, rtol: float) -> No
         assert_within(by_grid(tree, 1.0, rtol), by_pairs(tree, 1.0), rtol, f"{period}")
 
 
-# At other points
+# At queries
 
 
 @every_tolerance
@@ -213,7 +214,7 @@ def test_instruction_sets_agree_on_a_grid(d: int) -> None:
         assert (np.abs(other - sums[-1]) <= 32 * np.spacing(sums[-1])).all()
 
 
-# The choice
+# The choice of the method
 
 
 def test_grid_is_refused_where_it_does_not_serve() -> None:

@@ -1,4 +1,4 @@
-"""Cuts and the linkage that holds them all."""
+"""Cuts of a parent graph, and the linkage that holds all of them."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ def column(*values: float) -> Floats:
 
 
 def graph_of(parent: list[int], distance: list[float]) -> ParentGraph:
-    """Make a graph by hand; the density falls with the row."""
+    """Make a graph by hand, in which the density decreases with the row."""
     n = len(parent)
     samples = prepare(np.arange(n, dtype=float)[:, None])
     density = np.arange(n, 0.0, -1.0)
@@ -261,7 +261,7 @@ def test_linkage_numbers_samples_of_positive_weight_only() -> None:
     np.testing.assert_array_equal(linkage(graph), [[0, 1, 1, 2], [2, 3, 2, 3]])
 
 
-# Graphs that are none
+# Invalid graphs
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_linkage_refuses_what_is_no_forest(parent: list[int]) -> None:
 
 
 def test_linkage_refuses_parents_of_weight_zero() -> None:
-    # In a process of its own, which reading outside an array may end.
+    # In a separate process, because a read outside an array may crash it.
     code = """
 from numpy import array, inf, nan
 from quickshift.stages import ParentGraph, linkage, prepare
@@ -315,7 +315,7 @@ except ValueError as error:
 
 @pytest.mark.parametrize("order", ["rising", "falling", "shuffled"])
 def test_a_chain_of_a_million_samples_is_cut_in_linear_time_without_recursion(order: str) -> None:
-    # Anything quadratic would take days here, anything recursive would end the process.
+    # A quadratic algorithm would take days here, and a recursive one would overflow the stack.
     n = 1_000_000
     place = np.arange(n)
     if order == "shuffled":

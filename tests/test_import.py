@@ -1,4 +1,4 @@
-"""Importing the package is light; names are loaded when they are first used."""
+"""Importing the package is cheap: its names are loaded on first use."""
 
 import importlib.metadata
 import json
@@ -23,7 +23,7 @@ HEAVY = (
 
 
 def modules_after(code):
-    """Run code in a fresh interpreter and return the names of the modules it has loaded."""
+    """Run code in a new interpreter and return the names of the modules that it loaded."""
     code = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],

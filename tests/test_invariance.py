@@ -1,4 +1,8 @@
-"""What must not change the answer: threads, the order of rows, units, signs of zero, storage."""
+"""Changes of the input that must not change the clusters of `QuickShift`.
+
+These are the number of threads, the order of the rows, units, offsets, the sign of zero, and the
+data type. The last section is about the order of cuts: a smaller tau gives finer clusters.
+"""
 
 import numpy as np
 import pytest
@@ -16,7 +20,7 @@ def blobs(n=400, d=2, seed=0):
 
 
 def lattice(side=15):
-    """Make a full grid: every inner point has the same surroundings."""
+    """Make a full grid, in which all inner points have the same neighborhood."""
     return np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2) * 1.0
 
 
@@ -25,12 +29,12 @@ def duplicated(seed=0):
 
 
 def tied(seed=0):
-    """Draw two features with few values: duplicates, equal distances, equal densities."""
+    """Draw two features with few values: duplicate rows, equal distances, equal densities."""
     return np.random.default_rng(seed).integers(0, 12, size=(400, 2)) * [1.0, 0.1]
 
 
 def symmetric():
-    """Mirror a cloud on both axes, so that all densities come in fours."""
+    """Mirror a cloud on both axes, so that every density occurs four times."""
     X = np.abs(blobs(60, seed=3)) + 0.1
     return np.concatenate([X, -X, X * [1, -1], X * [-1, 1]])
 
@@ -158,7 +162,7 @@ def test_order_of_queries_does_not_matter():
     )
 
 
-# Units
+# Units and offsets
 
 
 @EVERY_KERNEL
@@ -219,12 +223,12 @@ def test_common_offset_changes_nothing(kernel, offset):
 def test_common_offset_keeps_densities_exact():
     X = np.random.default_rng(12).normal(size=(300, 2)) + 1e8
     moved = QuickShift(0.5, 1.0, rtol=0.0).fit(X)
-    plain = QuickShift(0.5, 1.0, rtol=0.0).fit(X - 1e8)  # exact: these are the same points
+    plain = QuickShift(0.5, 1.0, rtol=0.0).fit(X - 1e8)  # an exact difference: the same points
     np.testing.assert_allclose(moved.density_, plain.density_, rtol=1e-12)
     np.testing.assert_array_equal(moved.labels_, plain.labels_)
 
 
-# Numbers
+# Signs of zero and data types
 
 
 @EVERY_KERNEL
@@ -259,7 +263,7 @@ def test_float32_is_a_storage_type(X, kernel):
     np.testing.assert_array_equal(model.score_samples(narrow), model.score_samples(wide))
 
 
-# Tau
+# Cuts at increasing tau
 
 
 @EVERY_DATA

@@ -1,4 +1,4 @@
-"""What would not fit into memory is refused before it is allocated."""
+"""Calls that need more memory than there is are refused before they allocate it."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from quickshift.memory import require_memory
 MIB = 1 << 20
 
 
-# What is needed
+# The memory that a call needs
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 10])
@@ -25,7 +25,9 @@ def test_bytes_of_the_tree_are_those_of_its_arrays(n, d):
     tree = _core.Tree(np.random.default_rng(0).normal(size=(n, d)))
     state = tree.__getstate__()
     arrays = [part for part in state if isinstance(part, np.ndarray)]
-    period, weights_of_leaves = 8 * d, 8 << state[4]  # found anew from a state
+    # The state has the period, which `tree_bytes` does not count, and lacks the weights of the
+    # leaves, which are computed again when it is restored.
+    period, weights_of_leaves = 8 * d, 8 << state[4]
     expected = sum(array.nbytes for array in arrays) - period + weights_of_leaves
     assert memory.tree_bytes(n, d) == expected
 
@@ -87,7 +89,7 @@ SEGMENT_PEAK = """
         lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
         return 1024 * int(lines[name].split()[0])
 
-    # So many pixels that some large pages more, which stacks and heaps of threads take, are little.
+    # With so many pixels, the large pages that the stacks and heaps of threads take are negligible.
     image = np.random.default_rng(0).random((2400, 2000, 3))
     qs.segment(image[:100, :100], bandwidth=1.0)
     before = status("VmRSS")
@@ -118,9 +120,10 @@ GIVEN_BACK = """
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what is resident is read in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="the resident memory is read in /proc")
 def test_a_fit_that_is_forgotten_gives_its_memory_back():
-    assert float(run(GIVEN_BACK)) < 40  # MiB that the allocator of small arrays keeps, of 200
+    # MiB. A fit takes 200; the allocator of small arrays may keep some.
+    assert float(run(GIVEN_BACK)) < 40
 
 
 NEIGHBORS = """
@@ -138,7 +141,7 @@ NEIGHBORS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
 def test_memory_does_not_grow_with_the_neighbours():
-    assert int(run(NEIGHBORS)) < 600  # MiB; the points have 8
+    assert int(run(NEIGHBORS)) < 600  # MiB; the points take 8
 
 
 def test_rules_and_columns_need_more():
@@ -147,12 +150,12 @@ def test_rules_and_columns_need_more():
     assert memory.fit_bytes(10**6, 3, "gaussian", rules=False) > plain
 
 
-# What is refused
+# Calls that are refused
 
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Give a function that sets what the process may use; every size counts."""
+    """Return a function that limits the memory of the process, and check even small calls."""
     monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
 
     def limit(size):
@@ -232,7 +235,7 @@ def test_pictures_are_refused(limited):
         qs.segment(np.zeros((2000, 2000)))
 
 
-# What there is
+# The memory that is available
 
 
 def test_memory_of_the_machine_counts_what_is_available_and_swap(tmp_path):
@@ -324,11 +327,11 @@ LIMITED = """
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are kept on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_AS")
 def test_limit_of_the_process_gives_memory_errors_and_no_crash():
     lines = run(LIMITED).splitlines()
     assert lines[0].startswith("MemoryError fit needs about")
     assert "its limit of address space, ulimit -v" in lines[0]
     assert lines[1].startswith("MemoryError prepare needs about")
-    assert [line.split()[0] for line in lines[2:4]] == ["MemoryError"] * 2  # of the core itself
+    assert [line.split()[0] for line in lines[2:4]] == ["MemoryError"] * 2  # raised by the core
     assert lines[4] == "1"

@@ -1,4 +1,4 @@
-"""The test to run if only one is run: needs NumPy, pytest and the installed package."""
+"""The test to run if only one is run. It needs only NumPy, pytest and the installed package."""
 
 import numpy as np
 import pytest

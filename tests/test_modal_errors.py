@@ -1,4 +1,4 @@
-"""Arguments that `ModalRegressor` refuses, and the words with which it refuses them."""
+"""Arguments that `ModalRegressor` refuses, and the error messages."""
 
 import numpy as np
 import pytest

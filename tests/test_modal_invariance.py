@@ -29,7 +29,7 @@ from quickshift import ModalRegressor
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential", "epanechnikov", "uniform"])
 def test_order_of_rows_does_not_matter(bandwidth, kernel):
     X, y = branches(80)
-    X, y = np.round(X, 1), np.round(y, 1)  # duplicates and ties
+    X, y = np.round(X, 1), np.round(y, 1)  # makes duplicate rows and ties
     weights, order = repeated(), np.random.default_rng(1).permutation(80)
     model = ModalRegressor(bandwidth, kernel=kernel).fit(X, y, weights)
     shuffled = ModalRegressor(bandwidth, kernel=kernel).fit(X[order], y[order], weights[order])

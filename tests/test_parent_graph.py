@@ -1,4 +1,4 @@
-"""Parents and assignments: by hand, then equal to the reference in every last bit."""
+"""Parents of samples and assignments of queries: by hand, then bit for bit as in the reference."""
 
 from dataclasses import replace
 
@@ -192,7 +192,8 @@ def test_any_numbers_can_be_climbed() -> None:
 
 
 def test_parents_can_be_nearer_than_squares_can_tell() -> None:
-    # 1e-170 apart beside a coordinate of 1: the squares are zero, so all three are equally near.
+    # Among coordinates up to 1, the square of a distance of 1e-170 underflows to zero: the first
+    # three points are equally near to each other.
     case = Case("underflow", column(0, 0, 1e-170, 1), 1.0)
     for density in ([1.0, 2.0, 3.0, 4.0], [3.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]):
         assert_equals_reference(case, np.array(density))
@@ -284,7 +285,7 @@ def test_coordinates_beside_a_whole_number_of_periods_wrap_as_in_the_reference(
     whole = period * np.arange(-40, 41)
     places = [np.nextafter(whole, -np.inf), whole, np.nextafter(whole, np.inf), whole + period / 3]
     X = np.concatenate([*places, [-1e-20 * period]])[:, None]
-    X = X[(np.abs(X) != 5e-324).ravel()]  # which scaling by a power of two may round to zero
+    X = X[(np.abs(X) != 5e-324).ravel()]  # scaling by a power of two may round these to zero
     case = Case(f"seam of {period!r}", X, period / 8, None, np.array([period]))
     assert_equals_reference(case, np.ones(case.n), tau=0.0)
     assert_equals_reference(case, np.arange(case.n) % 7 + 1.0, tau=period / 3)
@@ -302,7 +303,7 @@ def test_order_of_rows_does_not_change_the_clustering(case: Case, data: st.DataO
     for tau in (0.0, case.h, np.inf):
         forest, permuted = cut(graph, tau), cut(other, tau)
         np.testing.assert_array_equal(permuted.labels, forest.labels[order], err_msg=case.name)
-    # Which of several duplicates stands for them depends on the order; nothing else does.
+    # Of duplicate rows, the first is the parent of the others; nothing else depends on the order.
     if case.period is None:
         single = distinct(case.X)[order]
         parents, expected = case.X[order][other.parent], case.X[graph.parent][order]
@@ -311,7 +312,7 @@ def test_order_of_rows_does_not_change_the_clustering(case: Case, data: st.DataO
 
 
 def distinct(X: Floats) -> np.ndarray:
-    """Rows that have no duplicate."""
+    """Mark the rows that have no duplicate."""
     _, inverse, counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
     return counts[inverse.ravel()] == 1
 
@@ -351,11 +352,11 @@ def test_a_million_equal_points_have_one_root() -> None:
     assert (graph.distance[1:] == 0).all()
 
 
-# New points
+# Queries
 
 
 def queries_of(case: Case, seed: int) -> Floats:
-    """Draw samples themselves, points between two of them, points beside and beyond."""
+    """Draw samples, midpoints of two samples, points near samples, and points far away."""
     rng = np.random.default_rng(seed)
     a, b = (case.X[rng.integers(case.n, size=30)] for _ in range(2))
     shift = case.h * rng.integers(-2, 3, size=a.shape)
@@ -373,7 +374,7 @@ def test_query_takes_the_nearest_higher_sample_within_tau() -> None:
     graph = climb(column(0, 1, 4, 5), [1, 4, 1, 3])
     query, height = column(2.75), np.array([2.0])
     assert assign(graph, query, height, tau=2.0)[0] == 1
-    assert assign(graph, query, height, tau=1.75)[0] == 1  # of exactly tau
+    assert assign(graph, query, height, tau=1.75)[0] == 1  # an edge of exactly tau is kept
     assert assign(graph, query, height, tau=np.nextafter(1.75, 0))[0] == 2
     assert assign(graph, query, np.array([9.0]), tau=np.inf)[0] == 2
 
@@ -420,7 +421,7 @@ def test_far_queries_take_the_nearest_sample() -> None:
     graph = climb(column(0, 1, 2), [1, 3, 2])
     far = np.array([[1e12], [-1e12]])
     np.testing.assert_array_equal(assign(graph, far, np.zeros(2), tau=1.0), [2, 0])
-    # Beyond what a double can tell apart all are equally near, and the highest counts.
+    # So far away that the distances round to the same number, the highest sample is taken.
     farthest = np.array([[1e160], [-1e308]])
     np.testing.assert_array_equal(assign(graph, farthest, np.zeros(2), tau=1.0), [1, 1])
 
@@ -432,7 +433,7 @@ def test_queries_that_are_no_points_are_refused(bad: float) -> None:
         assign(graph, np.array([[bad]]), np.zeros(1), tau=1.0)
 
 
-# End to end, each side with its own density
+# End to end: the stages and the reference each estimate the density themselves
 
 
 def pipeline(case: Case, kernel: str, rtol: float, ties: str) -> ParentGraph:

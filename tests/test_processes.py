@@ -17,7 +17,7 @@ MANY = 100_000
 
 
 def run_python(code, *before):
-    """Run code in a fresh interpreter and return what it prints; it has ten minutes."""
+    """Run code in a new interpreter and return its output; it may take ten minutes."""
     command = [*before, sys.executable, "-W", "error", "-c", textwrap.dedent(code)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,7 @@ def test_small_stack_of_a_thread_is_enough():
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="glibc sizes the stacks of threads by the limit"
+    sys.platform != "linux", reason="only glibc takes the stack size of threads from ulimit"
 )
 def test_small_stacks_of_native_threads_are_enough():
     code = """
@@ -68,7 +68,7 @@ def test_fits_in_several_threads_do_not_disturb_each_other():
         assert_same_fit(a, b)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_child_of_a_fork_can_fit_too():
     code = """
         import os
@@ -89,7 +89,7 @@ def test_child_of_a_fork_can_fit_too():
     assert run_python(code) == "0 True"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_workers_of_a_pool_can_fit_and_send_models_back():
     code = """
         import multiprocessing

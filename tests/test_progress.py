@@ -1,4 +1,4 @@
-"""Stages tell how far they are, in the caller's thread, and stop where that raises."""
+"""Stages report their progress in the calling thread, and stop if the callback raises."""
 
 import threading
 import time
@@ -11,11 +11,11 @@ from sklearn.base import clone
 from quickshift import QuickShift, QuickShiftTree, stages
 
 X = np.random.default_rng(0).normal(size=(3000, 2))
-LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # seconds with rtol=0
+LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # takes seconds with rtol=0
 
 
 class Heard(list):
-    """A ``progress`` that keeps what it is told, and by which thread."""
+    """A ``progress`` callback that records every report and the thread that made it."""
 
     def __init__(self):
         super().__init__()
@@ -156,7 +156,7 @@ def test_what_cannot_be_called_is_refused(progress):
 
 
 class Recorder:
-    """A callback in scikit-learn's protocol that keeps the events, and may raise at a task."""
+    """A callback in scikit-learn's protocol that records all events and may raise in a task."""
 
     def __init__(self, fails_at=None):
         self.events = []

@@ -1,4 +1,4 @@
-"""Copies of a fitted estimator work like the original: pickles, deep copies, files of joblib."""
+"""Copies of a fitted estimator work like the original: pickles, deep copies, joblib files."""
 
 import copy
 import pickle

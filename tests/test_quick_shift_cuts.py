@@ -59,7 +59,7 @@ def test_any_number_of_clusters_can_be_had(X):
 
 def test_longest_moves_go_first():
     model = QuickShift(bandwidth=1.0).fit(blobs())
-    lengths = np.sort(model.parent_distance_)[::-1]  # all different, the first infinite
+    lengths = np.sort(model.parent_distance_)[::-1]  # all distinct; the first is infinite
     for count in range(1, 60):
         expected = model.labels_at(lengths[count])
         np.testing.assert_array_equal(model.labels_for(count, by="tau"), expected)
@@ -161,4 +161,4 @@ def test_graph_falls_into_the_clusters():
 
 def test_graph_can_be_written_to_a_file():
     graph = QuickShift(bandwidth=0.5, tau=1.0).fit(blobs()).to_networkx()
-    nx.write_graphml(graph, io.BytesIO())  # refuses NumPy's numbers
+    nx.write_graphml(graph, io.BytesIO())  # GraphML does not accept NumPy scalars

@@ -64,7 +64,7 @@ def test_prediction_is_that_of_the_reference(X, kernel, settings, weighting):
 
 
 def random_case(rng):
-    """Draw data, parameters and queries of every kind, ties and extremes more often than not."""
+    """Draw data, parameters and queries of every kind, most of them with ties or extreme scales."""
     n, d = int(rng.integers(1, 150)), int(rng.integers(1, 5))
     X = [
         rng.normal(size=(n, d)),
@@ -122,7 +122,7 @@ def test_prediction_with_strict_ties_is_that_of_the_reference(X):
 
 def test_prediction_prefers_a_higher_sample_within_tau_to_a_nearer_one():
     X = np.append(np.linspace(0.0, 0.3, 20), 1.0)[:, None]
-    queries = [[0.7], [5.0], [-5.0]]  # 0.7 is nearer to 1.0, which is lower
+    queries = [[0.7], [5.0], [-5.0]]  # 0.7 is nearer to 1.0, which has a lower density
     model = QuickShift(bandwidth=0.3, tau=0.5).fit(X)
     np.testing.assert_array_equal(model.labels_, [0] * 20 + [1])
     np.testing.assert_array_equal(model.predict(queries), [0, 1, 0])

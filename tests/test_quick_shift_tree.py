@@ -1,4 +1,4 @@
-"""The estimator with the cluster tree: the labels of QuickShift, the tree of `link`."""
+"""QuickShiftTree has the labels of QuickShift and the cluster tree of `stages.link`."""
 
 import numpy as np
 import pytest
@@ -92,4 +92,4 @@ def test_editing_the_labels_leaves_the_fit_alone(estimator):
     expected = estimator(1.0, 1.0).fit(X).significance_
     model.labels_[:] = -1
     np.testing.assert_array_equal(model.significance_, expected)
-    assert model.predict(X).max() == -1  # it predicts the labels that it has
+    assert model.predict(X).max() == -1  # predict returns the entries of labels_

@@ -1,4 +1,7 @@
-"""The rules that choose bandwidth and tau: formulas and brute force over plain repeated data."""
+"""The rules that choose bandwidth and tau, compared with formulas and brute force.
+
+Weights are checked against the same data with each row repeated as often as its weight says.
+"""
 
 import math
 
@@ -26,7 +29,7 @@ def prepared(case: Case) -> Samples:
 
 
 def repeated(case: Case) -> Case:
-    """Give the same data with every row as often as its weight says."""
+    """Repeat every row as often as its weight says, and drop the weights."""
     if case.sample_weight is None:
         return case
     X = np.repeat(case.X, case.sample_weight.astype(int), axis=0)
@@ -188,7 +191,7 @@ def test_scaling_by_a_power_of_two_scales_the_parameters_exactly(
 
 
 def left_out_likelihood(case: Case, kernel: str, h: float) -> float:
-    """Mean log density of every sample under the estimate from all other locations."""
+    """Compute the mean leave-one-out log density, leaving out all samples at the same location."""
     X = repeated(case).X
     facts, d = get_kernel(kernel), case.d
     apart = distances(X, X, case.period)
@@ -204,7 +207,7 @@ def left_out_likelihood(case: Case, kernel: str, h: float) -> float:
 
 
 def searched(case: Case, kernel: str) -> Floats:
-    """Lay a dense grid over the range in which "cv" promises to look."""
+    """Make a dense grid over the range that "cv" promises to search."""
     paper = formula("paper", case, kernel)
     high = min(4 * paper, period_limit(get_kernel(kernel), case.period))
     return np.geomspace(paper / 32, high, 120)
@@ -233,11 +236,11 @@ def test_cross_validation_maximises_the_likelihood_of_left_out_locations(
 ) -> None:
     best = max(left_out_likelihood(case, kernel, h) for h in searched(case, kernel))
     h = choose_bandwidth(prepared(case), "cv", kernel=kernel)
-    if math.isinf(best):  # some location is alone even in the widest support
+    if math.isinf(best):  # even the widest support holds no neighbor of some location
         assert h == pytest.approx(searched(case, kernel)[-1], rel=1e-12)
     else:
-        # The likelihood of a compact kernel has kinks where a sample enters the support, that of
-        # the uniform one has jumps, at every distance there is: its maximum is found roughly.
+        # The likelihood of a compact kernel has a kink (of the uniform kernel, a jump) at every
+        # bandwidth at which a sample enters the support, so its maximum is found only roughly.
         slack = 1e-6 if kernel in INFINITE else 0.15 if kernel == "uniform" else 0.01
         assert left_out_likelihood(case, kernel, h) >= best - slack
 
@@ -275,7 +278,7 @@ def test_cross_validation_finds_the_narrow_structure_that_the_rules_oversmooth()
 
 
 def nearest_distinct(case: Case) -> Floats:
-    """Distance of every sample, repeated by its weight, to the nearest one elsewhere."""
+    """Compute the distance of every repeated sample to the nearest sample at another location."""
     X = repeated(case).X
     apart = distances(X, X, case.period)
     return np.where(apart > 0, apart, np.inf).min(axis=1)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of an estimator, and the company it keeps: pipelines, data frames."""
+"""scikit-learn's own checks of estimators, and the use in pipelines and with data frames."""
 
 import numpy as np
 import pandas as pd
@@ -36,10 +36,12 @@ OTHERS = {
     "rtol": 0.0,
     "n_jobs": 2,
 }
-# Three kinds are missing on purpose. An explicit tau: some checks set n_clusters=1 beside it, and
-# each of the two decides the cut. ties="strict": a repeated mode is several roots, as the paper
-# has it, where one check asks for what an integer weight gives. ModalRegressor with
-# bandwidth="prediction_set": one check has a y of several columns, for which there is no length.
+# Three settings are missing on purpose:
+# - an explicit tau, because some checks also set n_clusters=1, and the two exclude each other;
+# - ties="strict", because duplicates of a mode are then several roots, as in the paper, whereas one
+#   check expects that repeating a row is the same as giving it an integer weight;
+# - ModalRegressor with bandwidth="prediction_set", because one check has a y of several columns,
+#   for which the length of a prediction set is not defined.
 MODELS = {
     "default": QuickShift(),
     "fixed bandwidth": QuickShift(bandwidth=0.5),
@@ -61,8 +63,8 @@ def named(name, check):
     return f"{name}-{check.func.__name__}({arguments})"
 
 
-# What parametrize_with_checks does; that of scikit-learn 1.6 hands pytest a generator, which
-# pytest 9 warns of.
+# The same as parametrize_with_checks, which cannot be used: in scikit-learn 1.6 it passes a
+# generator to pytest, and pytest 9 warns about that.
 CHECKS = [
     pytest.param(estimator, check, id=named(name, check))
     for name, model in MODELS.items()

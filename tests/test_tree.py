@@ -1,21 +1,24 @@
-"""The k-d tree: halved by rank along the widest side, whatever the order of rows and threads."""
+"""The k-d tree: nodes are halved by rank along their widest side.
+
+The result depends neither on the order of the rows nor on the number of threads.
+"""
 
 import numpy as np
 import pytest
 
 from quickshift import _core, stages
 
-CAPACITY = 20  # locations a leaf
+CAPACITY = 20  # most locations per leaf
 
 
 def along(points, axis):
-    """Order of points by a coordinate, then by those after it."""
+    """Sort points by one coordinate, then by those that follow it cyclically."""
     keys = np.roll(points, -axis, axis=1)
     return np.lexsort(keys.T[::-1])
 
 
 def in_tree_order(points):
-    """Distinct points in the order of the tree's leaves, by sorting every node."""
+    """Put distinct points into the order of the tree's leaves by sorting every node."""
     levels = 0
     while (len(points) - 1) >> levels >= CAPACITY:
         levels += 1
@@ -90,7 +93,7 @@ def test_every_row_has_its_location():
     assert np.unique(slots).size == values.size
 
 
-# State
+# Pickled state
 
 
 def test_equal_trees_have_equal_states():
