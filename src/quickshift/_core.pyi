@@ -508,3 +508,20 @@ def may_sum_in_blocks(features: int) -> bool:
 
 def may_search_in_blocks(features: int) -> bool:
     """Whether parents may be found in blocks."""
+
+def blocks_pay_for_sums(tree: Tree, kernel: int, bandwidth: float, rtol: float) -> bool:
+    """
+    Whether `kernel_sums` estimates that blocks are faster than the tree; for tests.
+    """
+
+def blocks_pay_for_parents(
+    tree: Tree,
+    density: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    strict: bool,
+) -> bool:
+    """
+    Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.
+    """
