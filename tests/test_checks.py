@@ -428,7 +428,7 @@ def test_assign_checks_its_queries() -> None:
     one = np.ones(1)
     with pytest.raises(ValueError, match=r"queries .*shape|columns"):
         assign(graph, np.zeros((1, 2)), one, tau=1.0)
-    with pytest.raises(ValueError, match=r"density .*shape|one value a query"):
+    with pytest.raises(ValueError, match=r"density .*shape|one value per query"):
         assign(graph, np.zeros((2, 1)), one, tau=1.0)
     with pytest.raises(ValueError, match=r"tau is -1\.0, expected a length"):
         assign(graph, np.zeros((1, 1)), one, tau=-1.0)

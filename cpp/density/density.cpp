@@ -28,7 +28,7 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
 std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
-    return prepare_worthy_grid(queries, samples, options);
+    return prepare_grid_if_cheaper(queries, samples, options);
   if (options.method != DensityMethod::grid) return {};
   auto job = prepare_grid(queries, samples, options);
   if (!job) {

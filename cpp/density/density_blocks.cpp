@@ -158,8 +158,8 @@ class BlockSumWorker {
 
  private:
   void take_columns(Index block) {
-    tiles_.centre(blocks_->panels_of(block), blocks_->size(block), features_,
-                  blocks_->centre(block), columns_.data(), norms_.data());
+    loops_.centre(blocks_->panels_of(block), blocks_->size(block), features_,
+                  blocks_->center(block), columns_.data(), norms_.data());
     largest_norm_ = *std::max_element(norms_.begin(), norms_.begin() + blocks_->size(block));
   }
 
@@ -191,9 +191,9 @@ class BlockSumWorker {
   void add_strip(Index row, int first, int count, Index column, double reach) {
     const int panels = panels_for(blocks_->size(column));
     const int width = panels * panel_width;
-    tiles_.centre(blocks_->panels_of(row) + first * features_, count, features_,
-                  blocks_->centre(column), rows_.data(), row_norms_.data());
-    tiles_.products(rows_.data(), 0, count, columns_.data(), panels, features_, matrix_.data());
+    loops_.centre(blocks_->panels_of(row) + first * features_, count, features_,
+                  blocks_->center(column), rows_.data(), row_norms_.data());
+    loops_.products(rows_.data(), 0, count, columns_.data(), panels, features_, matrix_.data());
     const double largest = *std::max_element(row_norms_.begin(), row_norms_.begin() + count);
     const double off = problem_->error * (largest + largest_norm_);
     const Unsure unsure = unsure_in(row, column, off);
@@ -204,7 +204,7 @@ class BlockSumWorker {
     if (least > reach + off) return;
     problem_->to_terms(problem_->scale, count * width, matrix_.data());
     const double* const weights = problem_->weights.data();
-    tiles_.add_both(matrix_.data(), count, width, weights + row * blocks_->room + first,
+    loops_.add_both(matrix_.data(), count, width, weights + row * blocks_->room + first,
                     weights + column * blocks_->room, sums_ + row * blocks_->room + first,
                     row == column ? nullptr : sums_ + column * blocks_->room);
   }
@@ -213,9 +213,9 @@ class BlockSumWorker {
   double take_row(Index row, int first, int i, Index column, int width, const Unsure& unsure) {
     double* const squares = matrix_.data() + i * width;
     const double norm = row_norms_[i];
-    double least = tiles_.squares(norm, norms_.data(), width, squares);
+    double least = loops_.squares(norm, norms_.data(), width, squares);
     if ((least < unsure.low || unsure.high < infinity) &&
-        tiles_.any_unsure(norm, norms_.data(), width, unsure, squares)) {
+        loops_.any_unsure(norm, norms_.data(), width, unsure, squares)) {
       least = define_row(blocks_->point(row, first + i), norm, column, unsure, squares);
     }
     if (row == column) least = squares[first + i] = 0.0;
@@ -249,7 +249,7 @@ class BlockSumWorker {
   int features_;
   double* sums_;     // [block][room]
   double* reaches_;  // [block]
-  const ProductLoops& tiles_ = product_loops();
+  const ProductLoops& loops_ = product_loops();
   const PairKernels& pairs_ = pair_kernels();
   std::vector<double> rows_;
   std::vector<double> columns_;

@@ -35,7 +35,7 @@ struct DirectSumProblem {
 // Each query leaf's reach, carried up to the inner nodes.
 using Reaches = std::vector<double>;
 
-void carry_up(const Tree& queries, Reaches& reaches) {
+void propagate_up(const Tree& queries, Reaches& reaches) {
   for (Index node = queries.leaves() - 1; node >= 1; --node) {
     reaches[node] = std::max(reaches[2 * node], reaches[2 * node + 1]);
   }
@@ -52,9 +52,9 @@ double reach_from_own_leaf(const DirectSumProblem& problem, Index leaf) {
 
 // Every sum is at least the nearest sample's term. Where that would underflow the sum is taken
 // relative to it, each query by itself.
-class FromNearest {
+class ReachesFromNearest {
  public:
-  FromNearest(const DirectSumProblem& problem, const Execution& execution)
+  ReachesFromNearest(const DirectSumProblem& problem, const Execution& execution)
       : problem_(problem),
         nearest_(nearest_samples(problem.queries, problem.samples, problem.options.leave_out,
                                  execution)) {}
@@ -179,14 +179,14 @@ void sum_infinite(const DirectSumProblem& problem, const Execution& execution, S
     for_query_leaves(problem, work, execution, [&](Index leaf) {
       reaches[leaves + leaf] = reach_from_own_leaf(problem, leaf);
     });
-    carry_up(problem.queries, reaches);
+    propagate_up(problem.queries, reaches);
     return sum_within(problem, reaches, execution, sums);
   }
-  const FromNearest from_nearest(problem, execution);
+  const ReachesFromNearest from_nearest(problem, execution);
   const double work = problem.queries.stride * static_cast<double>(problem.samples.locations);
   for_query_leaves(problem, work, execution,
                    [&](Index leaf) { reaches[leaves + leaf] = from_nearest.leaf_reach(leaf); });
-  carry_up(problem.queries, reaches);
+  propagate_up(problem.queries, reaches);
   sum_within(problem, reaches, execution, sums);
   for_query_leaves(problem, work, execution,
                    [&](Index leaf) { from_nearest.sum_far(leaf, execution, sums); });

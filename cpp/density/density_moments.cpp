@@ -52,9 +52,9 @@ class Moments {
     for (int slot = 0; slot < tree_.count(leaf); ++slot) to[0] += weights[slot];
     for (int k = 0; k < features_; ++k) {
       const double* column = tree_.leaf_coordinates(leaf) + k * tree_.stride;
-      const double centre = middle(tree_, node, k);
+      const double center = middle(tree_, node, k);
       for (int slot = 0; slot < tree_.count(leaf); ++slot) {
-        const double v = column[slot] - centre;
+        const double v = column[slot] - center;
         to[1] += weights[slot] * v * v;
         to[2 + k] += weights[slot] * v;
       }
@@ -134,9 +134,9 @@ class Polynomials {
     if (uniform_) return;
     const double* block = queries_.leaf_coordinates(queries_.leaf_of(query));
     for (int k = 0; k < features_; ++k) {
-      const double centre = middle(queries_, query, k);
+      const double center = middle(queries_, query, k);
       for (int slot = 0; slot < stride; ++slot) {
-        const double u = block[k * stride + slot] - centre;
+        const double u = block[k * stride + slot] - center;
         sums[slot] += u * (p[2 + k] - p[1] * u);
       }
     }

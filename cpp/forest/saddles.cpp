@@ -26,7 +26,7 @@ class Linker {
         reach_sq_(square_within(tree, std::nextafter(tau, 0.0))),
         components_(rows.pieces),
         apart_(rows.pieces - 1),
-        density_(filled_array(tree.slots(), -infinity, execution)),
+        heights_(filled_array(tree.slots(), -infinity, execution)),
         piece_(filled_array(tree.slots(), Index{-1}, execution)),
         highest_(unset_array<double>(tree.nodes())),
         witness_(unset_array<Witness>(tree.nodes())),
@@ -83,20 +83,20 @@ class Linker {
   void enter_rows(const PieceOfRow& rows) {
     for (Index row = 0; row < tree_.rows; ++row) {
       const Index slot = tree_.slot_of_row[row];
-      if (slot < 0 || !(rows.density[row] > density_[slot] || piece_[slot] < 0)) continue;
-      density_[slot] = rows.density[row];
+      if (slot < 0 || !(rows.height[row] > heights_[slot] || piece_[slot] < 0)) continue;
+      heights_[slot] = rows.height[row];
       piece_[slot] = rows.piece[row];
     }
     for (Index row = 0; row < tree_.rows && tree_.locations < tree_.rows; ++row) {
       const Index slot = tree_.slot_of_row[row];
       if (slot < 0 || rows.piece[row] == piece_[slot]) continue;
-      add({rows.piece[row], piece_[slot], rows.density[row]});
+      add({rows.piece[row], piece_[slot], rows.height[row]});
     }
   }
 
   double highest_of(Index node) const {
     if (!tree_.is_leaf(node)) return std::max(highest_[2 * node], highest_[2 * node + 1]);
-    const double* first = density_.data() + tree_.leaf_of(node) * tree_.stride;
+    const double* first = heights_.data() + tree_.leaf_of(node) * tree_.stride;
     return *std::max_element(first, first + tree_.count(tree_.leaf_of(node)));
   }
 
@@ -174,11 +174,11 @@ class Linker {
     for (int j = 0; j < other_count; ++j) components[j] = components_.find(piece_[other_first + j]);
     Pair best{-infinity, node, other};
     for (int i = 0; i < tree_.count(leaf); ++i) {
-      const double density = density_[first + i];
+      const double height = heights_[first + i];
       const Index component = components_.find(piece_[first + i]);
       const auto counts = [&](int j) {
         return components[j] != component &&
-               std::min(density, density_[other_first + j]) > best.level;
+               std::min(height, heights_[other_first + j]) > best.level;
       };
       int j = 0;
       while (j < other_count && !counts(j)) ++j;
@@ -187,7 +187,7 @@ class Linker {
       kernels_.squares(point_.data(), tree_.leaf_block(tree_.leaf_of(other)), squares_.data());
       for (; j < other_count; ++j) {
         if (!(squares_[j] <= reach_sq_) || !counts(j)) continue;
-        best.level = std::min(density, density_[other_first + j]);
+        best.level = std::min(height, heights_[other_first + j]);
         best.piece = piece_[first + i];
         best.other_piece = piece_[other_first + j];
       }
@@ -208,7 +208,7 @@ class Linker {
   double reach_sq_;  // of squares nearer than tau
   DisjointSet components_;
   Index apart_;  // components less one
-  Array<double> density_;
+  Array<double> heights_;
   Array<Index> piece_;
   Array<double> highest_;
   Array<Witness> witness_;

@@ -20,9 +20,9 @@ struct Saddle {
 };
 
 struct PieceOfRow {
-  const Index* piece;     // by row, from 0; anything for rows of weight zero
-  const double* density;  // by row
-  Index pieces;           // how many there are
+  const Index* piece;    // by row, from 0; anything for rows of weight zero
+  const double* height;  // by row
+  Index pieces;          // how many there are
 };
 
 // The saddles by which the pieces are joined, in falling order of level. `edges` join pieces

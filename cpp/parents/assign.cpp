@@ -28,7 +28,7 @@ class KeepNearestHighest {
     offer_leaf(kernels, tree, leaf, point, squares, *this);
   }
   void offer(Index slot, double square) {
-    if (square == 0.0 && heights_.at(slot, point_)) {
+    if (square == 0.0 && heights_.is_at(slot, point_)) {
       equal_ = true;
       square_ = -1.0;  // nothing else can be nearer, even where other squares underflow to 0
       slot_ = slot;
@@ -49,9 +49,9 @@ class KeepNearestHighest {
 };
 
 // One thread's search for the samples that queries follow.
-class Follower {
+class AssignmentSearch {
  public:
-  Follower(const Tree& tree, const Heights& heights, bool strict, double tau)
+  AssignmentSearch(const Tree& tree, const Heights& heights, bool strict, double tau)
       : tree_(tree),
         heights_(heights),
         strict_(strict),
@@ -59,7 +59,7 @@ class Follower {
         search_(tree),
         point_(static_cast<std::size_t>(tree.features)) {}
 
-  Index row_for(const Points& queries, Index query, double density) {
+  Index row_for(const Points& queries, Index query, double height) {
     for (int k = 0; k < tree_.features; ++k) {
       const double period = std::ldexp(tree_.period[k], tree_.exponent);
       point_[k] = scaled(wrapped(queries.at(query, k), period), tree_.exponent);
@@ -67,7 +67,7 @@ class Follower {
     KeepNearestHighest nearest(heights_, point_.data());
     search_.from_root(point_.data(), nearest);
     if (nearest.equal()) return heights_.top_row(nearest.slot());
-    KeepNearestHigher above(heights_, density, point_.data(), strict_, -1, reach_sq_);
+    KeepNearestHigher above(heights_, height, point_.data(), strict_, -1, reach_sq_);
     search_.from_root(point_.data(), above);
     return heights_.top_row(above.slot() >= 0 ? above.slot() : nearest.slot());
   }
@@ -83,16 +83,16 @@ class Follower {
 
 }  // namespace
 
-void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
-                    const Points& queries, const double* query_density, const Execution& execution,
+void assign_queries(const Tree& tree, const double* row_heights, int bits, bool strict, double tau,
+                    const Points& queries, const double* query_heights, const Execution& execution,
                     Index* row) {
-  const Heights heights(tree, density, bits, execution);
+  const Heights heights(tree, row_heights, bits, execution);
   const Index tasks = (queries.rows + queries_per_task - 1) / queries_per_task;
   run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
-    return [&, follower = Follower(tree, heights, strict, tau)](Index task) mutable {
+    return [&, search = AssignmentSearch(tree, heights, strict, tau)](Index task) mutable {
       const Index end = std::min(queries.rows, (task + 1) * queries_per_task);
       for (Index query = task * queries_per_task; query < end && !execution.stops(); ++query) {
-        row[query] = follower.row_for(queries, query, round_to_bits(query_density[query], bits));
+        row[query] = search.row_for(queries, query, round_to_bits(query_heights[query], bits));
       }
     };
   });

@@ -7,8 +7,8 @@ namespace quickshift {
 
 // For every query the row of the sample whose label it takes: an equal sample; else the nearest
 // higher one within tau; else the nearest. Of equally near ones the highest.
-void assign_queries(const Tree& tree, const double* density, int bits, bool strict, double tau,
-                    const Points& queries, const double* query_density, const Execution& execution,
+void assign_queries(const Tree& tree, const double* row_heights, int bits, bool strict, double tau,
+                    const Points& queries, const double* query_heights, const Execution& execution,
                     Index* row);
 
 }  // namespace quickshift

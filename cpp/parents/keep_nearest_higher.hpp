@@ -12,10 +12,10 @@ namespace quickshift {
 class KeepNearestHigher {
  public:
   // own_leaf: the leaf that holds the point, if it is a sample.
-  KeepNearestHigher(const Heights& heights, double density, const double* point, bool strict,
+  KeepNearestHigher(const Heights& heights, double height, const double* point, bool strict,
                     Index own_leaf = -1, double reach = std::numeric_limits<double>::infinity())
       : heights_(heights),
-        density_(density),
+        height_(height),
         point_(point),
         strict_(strict),
         own_leaf_(own_leaf),
@@ -23,8 +23,8 @@ class KeepNearestHigher {
 
   double reach() const { return square_; }
   bool wants(Index node) const {
-    const double highest = heights_.highest_density(node);
-    return highest > density_ || (highest == density_ && counts(heights_.highest_below(node)));
+    const double highest = heights_.greatest_height(node);
+    return highest > height_ || (highest == height_ && counts(heights_.highest_below(node)));
   }
   // Only the nearest of the leaf's higher samples can count, unless equal heights are to be told
   // apart; the sample that asks is itself one of them.
@@ -32,7 +32,7 @@ class KeepNearestHigher {
             double* squares) {
     const Index first = leaf * tree.stride;
     const LeafView view = kernels.squares_above(point, tree.leaf_block(leaf),
-                                                heights_.densities() + first, density_, squares);
+                                                heights_.by_slot() + first, height_, squares);
     if (!strict_ && view.equal > (leaf == own_leaf_)) {
       offer_leaf(kernels, tree, leaf, point, squares, *this);
     } else if (view.least <= square_ && view.least < std::numeric_limits<double>::infinity()) {
@@ -53,13 +53,13 @@ class KeepNearestHigher {
 
  private:
   bool counts(Index slot) const {
-    const double other = heights_.density(slot);
-    if (other != density_ || strict_) return other > density_;
-    return heights_.higher(slot, density_, point_);
+    const double other = heights_.height(slot);
+    if (other != height_ || strict_) return other > height_;
+    return heights_.higher(slot, height_, point_);
   }
 
   const Heights& heights_;
-  double density_;
+  double height_;
   const double* point_;
   bool strict_;
   Index own_leaf_;

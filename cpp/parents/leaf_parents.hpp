@@ -31,7 +31,7 @@ class LeafParents {
   template <class Write>
   void find(Index leaf, double* point, const Write& write) {
     const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
-    if (together) look_together(leaf);
+    if (together) search_in_lanes(leaf);
     for (int i = 0; i < tree_.count(leaf); ++i) {
       const Index slot = leaf * tree_.stride + i;
       if (together && is_settled(slot, i)) {
@@ -39,7 +39,7 @@ class LeafParents {
         continue;
       }
       copy_point(tree_, leaf, i, point);
-      KeepNearestHigher keeper(heights_, heights_.density(slot), point, strict_, leaf);
+      KeepNearestHigher keeper(heights_, heights_.height(slot), point, strict_, leaf);
       search_.from_leaf(leaf, point, keeper);
       write(slot, keeper.slot(), keeper.square());
     }
@@ -47,7 +47,7 @@ class LeafParents {
 
  private:
   bool has_equal_heights(Index leaf) const {
-    const double* heights = heights_.densities() + leaf * tree_.stride;
+    const double* heights = heights_.by_slot() + leaf * tree_.stride;
     for (int i = 1; i < tree_.count(leaf); ++i) {
       for (int j = 0; j < i; ++j) {
         if (heights[i] == heights[j]) return true;
@@ -58,32 +58,32 @@ class LeafParents {
 
   bool is_settled(Index slot, int i) const {
     return found_.slot[i] >= 0 && found_.tied[i] == 0 &&
-           heights_.density(found_.slot[i]) > heights_.density(slot);
+           heights_.height(found_.slot[i]) > heights_.height(slot);
   }
 
   HigherSamples samples_of(Index leaf) const {
     const Index first = leaf * tree_.stride;
-    return {tree_.leaf_block(leaf), tree_.count(leaf), heights_.densities() + first, first};
+    return {tree_.leaf_block(leaf), tree_.count(leaf), heights_.by_slot() + first, first};
   }
 
-  void look_together(Index leaf) {
+  void search_in_lanes(Index leaf) {
     const PairKernels& kernels = pair_kernels();
     const LeafBlock block = tree_.leaf_block(leaf);
-    start(leaf);
+    reset_lanes(leaf);
     kernels.offer_higher(block, samples_of(leaf), ~0u, found_);
-    const double widest = keep_found(leaf);
+    const double widest = prepare_for_other_leaves(leaf);
     const auto near = [&](Index node) {
-      if (heights_.highest_density(node) < lowest_) return 0u;
+      if (heights_.greatest_height(node) < lowest_) return 0u;
       return kernels.near_box(block, found_.square, tree_.low(node));
     };
-    search_.look_around(leaf, widest, near, [&](Index other, unsigned fours) {
+    search_.for_nearby_leaves(leaf, widest, near, [&](Index other, unsigned fours) {
       kernels.offer_higher(block, samples_of(other), fours, found_);
     });
   }
 
   // In its own leaf, where no heights are equal, each looks for what is above itself.
-  void start(Index leaf) {
-    const double* heights = heights_.densities() + leaf * tree_.stride;
+  void reset_lanes(Index leaf) {
+    const double* heights = heights_.by_slot() + leaf * tree_.stride;
     for (int i = 0; i < tree_.stride; ++i) {
       const bool used = i < tree_.count(leaf);
       found_.floor[i] = next_above(heights[i]);
@@ -95,8 +95,8 @@ class LeafParents {
 
   // Those that found nothing look no further here. In other leaves, equal heights count too, unless
   // ties are strict. Returns the largest square.
-  double keep_found(Index leaf) {
-    const double* heights = heights_.densities() + leaf * tree_.stride;
+  double prepare_for_other_leaves(Index leaf) {
+    const double* heights = heights_.by_slot() + leaf * tree_.stride;
     double widest = -1.0;
     lowest_ = std::numeric_limits<double>::infinity();
     for (int i = 0; i < tree_.count(leaf); ++i) {

@@ -13,7 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Rows that do not stand for their location: below its top row they hang on it at distance 0; with
 // strict ties an equally high row does as the top row does.
-void write_other_rows(const Tree& tree, const Heights& heights, const double* density, int bits,
+void write_other_rows(const Tree& tree, const Heights& heights, const double* row_heights, int bits,
                       bool strict, const Execution& execution, Index* parent, double* distance) {
   const auto write = [&](Index row) {
     const Index slot = tree.slot_of_row[row];
@@ -24,7 +24,7 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* de
     }
     const Index top = heights.top_row(slot);
     if (row == top) return;
-    if (!strict || round_to_bits(density[row], bits) < heights.density(slot)) {
+    if (!strict || round_to_bits(row_heights[row], bits) < heights.height(slot)) {
       parent[row] = distance[top] == 0.0 ? parent[top] : top;  // a square may underflow to 0
       distance[row] = 0.0;
     } else {
@@ -49,10 +49,10 @@ ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, Paren
 
 }  // namespace
 
-void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool strict,
                     ParentMethod method, const Execution& execution, Index* parent,
                     double* distance) {
-  const Heights heights(tree, density, bits, execution);
+  const Heights heights(tree, row_heights, bits, execution);
   const double unit = std::ldexp(1.0, tree.exponent);
   const auto length = [&](double square) {
     const double root = std::sqrt(square);
@@ -85,7 +85,7 @@ void nearest_higher(const Tree& tree, const double* density, int bits, bool stri
     });
   }
   if (tree.locations < tree.rows) {
-    write_other_rows(tree, heights, density, bits, strict, execution, parent, distance);
+    write_other_rows(tree, heights, row_heights, bits, strict, execution, parent, distance);
   }
 }
 

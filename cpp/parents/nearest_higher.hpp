@@ -29,7 +29,7 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
 
 // By row: the parent's row and the distance in the caller's units. A row without a higher one is
 // its own parent at an infinite distance; a row of weight zero its own at NaN.
-void nearest_higher(const Tree& tree, const double* density, int bits, bool strict,
+void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool strict,
                     ParentMethod method, const Execution& execution, Index* parent,
                     double* distance);
 

@@ -19,29 +19,30 @@ constexpr float infinity_single = std::numeric_limits<float>::infinity();
 // By position: how many locations come before it from the highest one down; with strict ties equal
 // densities share the number, so that neither is higher.
 std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
-  struct Placed {
-    double density;
+  struct LocationHeight {
+    double height;
     int position;
   };
-  std::vector<Placed> order;
+  std::vector<LocationHeight> order;
   order.reserve(blocks.slots.size());
   for (const Index slot : blocks.slots) {
-    order.push_back({heights.density(slot), static_cast<int>(order.size())});
+    order.push_back({heights.height(slot), static_cast<int>(order.size())});
   }
-  radix_sort(order, [](const Placed& placed) { return falling(placed.density); });
-  const auto higher = [&](const Placed& a, const Placed& b) {
+  radix_sort(order, [](const LocationHeight& location) { return falling(location.height); });
+  const auto higher = [&](const LocationHeight& a, const LocationHeight& b) {
     return heights.higher(blocks.slots[a.position], blocks.slots[b.position]);
   };
   for (auto first = order.begin(); first != order.end();) {
-    const double density = first->density;
-    const auto last = std::find_if(first, order.end(),
-                                   [&](const Placed& placed) { return placed.density != density; });
+    const double height = first->height;
+    const auto last = std::find_if(first, order.end(), [&](const LocationHeight& location) {
+      return location.height != height;
+    });
     if (last - first > 1) std::sort(first, last, higher);
     first = last;
   }
   std::vector<int> ranks(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool shared = strict && i > 0 && order[i].density == order[i - 1].density;
+    const bool shared = strict && i > 0 && order[i].height == order[i - 1].height;
     ranks[order[i].position] = shared ? ranks[order[i - 1].position] : static_cast<int>(i);
   }
   return ranks;
@@ -71,8 +72,8 @@ struct BlockSearchProblem {
 };
 
 // A block, or some of its points, about a centre.
-struct Singles {
-  Singles(const Blocks& blocks, int features)
+struct CenteredPoints {
+  CenteredPoints(const Blocks& blocks, int features)
       : room(single_panels_for(blocks.room) * single_panel_width),
         points(static_cast<std::size_t>(room * features)),
         norms(static_cast<std::size_t>(room)),
@@ -106,27 +107,27 @@ class BlockSearchWorker {
         matrix_(static_cast<std::size_t>(rows_.room * rows_.room)),
         least_of_rows_(static_cast<std::size_t>(rows_.room)),
         least_of_columns_(least_of_rows_.size()),
-        found_(least_of_rows_.size()) {}
+        candidates_(least_of_rows_.size()) {}
 
-  void meet_vertices(Index a, Index b) {
+  void process_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_per_vertex();
     for (Index column = b * blocks; column < (b + 1) * blocks && !execution_->stops(); ++column) {
       for (Index row = a * blocks; row < (a + 1) * blocks && row <= column; ++row) {
-        meet(row, column);
+        process_pair(row, column);
       }
     }
   }
 
  private:
-  void meet(Index a, Index b) {
+  void process_pair(Index a, Index b) {
     if (a == b) {
-      choose_all(a, chosen_);
+      list_all_points(a, chosen_);
       offer(a, chosen_, b, false);
       return;
     }
     const double gap = between_boxes(blocks_->box(a), blocks_->box(b), features_, nullptr).least;
-    choose(a, b, gap, chosen_);
-    choose(b, a, gap, others_);
+    list_points_in_reach(a, b, gap, chosen_);
+    list_points_in_reach(b, a, gap, others_);
     const auto wanted = chosen_.size() + others_.size();
     if (wanted == 0) return;
     if (wanted < static_cast<std::size_t>(blocks_->size(a))) {
@@ -134,17 +135,17 @@ class BlockSearchWorker {
       if (!others_.empty()) offer(b, others_, a, false);
       return;
     }
-    choose_all(a, chosen_);
+    list_all_points(a, chosen_);
     offer(a, chosen_, b, true);
   }
 
-  void choose_all(Index block, std::vector<int>& points) const {
+  void list_all_points(Index block, std::vector<int>& points) const {
     points.resize(static_cast<std::size_t>(blocks_->size(block)));
     std::iota(points.begin(), points.end(), 0);
   }
 
   // The points of a block that may have their parents in another one.
-  void choose(Index block, Index other, double gap, std::vector<int>& points) {
+  void list_points_in_reach(Index block, Index other, double gap, std::vector<int>& points) {
     points.clear();
     if (widest_[block] < gap) return;
     product_loops().squares_to_box(blocks_->panels_of(block), blocks_->size(block), features_,
@@ -160,14 +161,14 @@ class BlockSearchWorker {
     widest_[block] = widest;
   }
 
-  void take(Index block, const std::vector<int>& points, const double* centre, Singles& to) {
+  void load(Index block, const std::vector<int>& points, const double* center, CenteredPoints& to) {
     const double* from = blocks_->panels_of(block);
     to.count = static_cast<int>(points.size());
     if (to.count < blocks_->size(block)) {
       gather(block, points);
       from = gathered_.data();
     }
-    product_loops().centre_single(from, to.count, features_, centre, to.points.data(),
+    product_loops().centre_single(from, to.count, features_, center, to.points.data(),
                                   to.norms.data());
     to.largest = *std::max_element(to.norms.begin(), to.norms.begin() + to.count);
     for (int i = 0; i < to.count; ++i) {
@@ -187,13 +188,13 @@ class BlockSearchWorker {
   // Offers the points of block b to the chosen ones of block a, and with `both` the other way
   // round.
   void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
-    const double* centre = blocks_->centre(b);
-    if (b != held_) {
-      choose_all(b, all_);
-      take(b, all_, centre, columns_);
-      held_ = b;
+    const double* center = blocks_->center(b);
+    if (b != loaded_) {
+      list_all_points(b, all_);
+      load(b, all_, center, columns_);
+      loaded_ = b;
     }
-    take(a, chosen, centre, rows_);
+    load(a, chosen, center, rows_);
     const int panels = single_panels_for(columns_.count);
     width_ = panels * single_panel_width;
     product_loops().products_single(rows_.points.data(), 0, rows_.count, columns_.points.data(),
@@ -204,19 +205,20 @@ class BlockSearchWorker {
           rows_.norms[i], columns_.norms.data(), rows_.ranks[i], columns_.ranks.data(), width_,
           matrix_.data() + i * width_, least_of_columns_.data());
     }
-    limit(rows_, columns_.largest, least_of_rows_);
+    turn_into_limits(rows_, columns_.largest, least_of_rows_);
     if (both) {
-      limit(columns_, rows_.largest, least_of_columns_);
+      turn_into_limits(columns_, rows_.largest, least_of_columns_);
     } else {
       std::fill(least_of_columns_.begin(), least_of_columns_.end(), -infinity_single);
     }
-    settle(both);
+    check_candidates(both);
   }
 
   // Turns the least square of each point into the largest one that can still be its nearest higher
   // one's: what is more than twice the error above the least is certainly farther than it. Below
   // all squares where none can.
-  void limit(const Singles& points, float largest, std::vector<float>& least) const {
+  void turn_into_limits(const CenteredPoints& points, float largest,
+                        std::vector<float>& least) const {
     for (int i = 0; i < points.count; ++i) {
       const double off =
           problem_->error * (static_cast<double>(points.norms[i]) + largest) + problem_->underflow;
@@ -234,16 +236,16 @@ class BlockSearchWorker {
   }
 
   // Computes the distances of those pairs that can be parent and child.
-  void settle(bool both) {
+  void check_candidates(bool both) {
     for (int i = 0; i < rows_.count; ++i) {
       if (!both && least_of_rows_[i] == -infinity_single) continue;
-      const int count = product_loops().candidates(matrix_.data() + i * width_, rows_.ranks[i],
-                                                   least_of_rows_[i], columns_.ranks.data(),
-                                                   least_of_columns_.data(), width_, found_.data());
+      const int count = product_loops().candidates(
+          matrix_.data() + i * width_, rows_.ranks[i], least_of_rows_[i], columns_.ranks.data(),
+          least_of_columns_.data(), width_, candidates_.data());
       const Index row = blocks_->slots[rows_.positions[i]];
       for (int f = 0; f < count; ++f) {
-        const Index column = blocks_->slots[columns_.positions[found_[f]]];
-        if (columns_.ranks[found_[f]] < rows_.ranks[i]) {
+        const Index column = blocks_->slots[columns_.positions[candidates_[f]]];
+        if (columns_.ranks[candidates_[f]] < rows_.ranks[i]) {
           compare(row, column);
         } else {
           compare(column, row);
@@ -274,17 +276,17 @@ class BlockSearchWorker {
   int features_;
   double* squares_;  // by slot: of the nearest higher one so far
   Index* slots_;
-  Singles rows_;
-  Singles columns_;
+  CenteredPoints rows_;
+  CenteredPoints columns_;
   double* widest_;  // by block: no less than the largest square
   std::vector<double> to_box_;
-  Index held_ = -1;  // the block in columns_
+  Index loaded_ = -1;  // the block in columns_
   std::vector<double> gathered_;
   std::vector<float> matrix_;
   int width_ = 0;  // columns of the matrix
   std::vector<float> least_of_rows_;
   std::vector<float> least_of_columns_;
-  std::vector<int> found_;
+  std::vector<int> candidates_;
   std::vector<int> chosen_;
   std::vector<int> others_;
   std::vector<int> all_;
@@ -303,7 +305,7 @@ NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights,
       execution, blocks.vertices(), work_of(blocks), [](Index, Index) { return true; },
       [&] {
         return [worker = BlockSearchWorker(problem, execution, found, widest)](
-                   Index a, Index b) mutable { worker.meet_vertices(a, b); };
+                   Index a, Index b) mutable { worker.process_vertices(a, b); };
       });
   return found;
 }

@@ -39,7 +39,7 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
   double by_blocks = 0.0;
   for_sampled_leaves(tree, [&](Index leaf) {
     copy_point(tree, leaf, 0, point.data());
-    CountingKeeper keeper(heights, heights.density(leaf * tree.stride), point.data(), strict, leaf);
+    CountingKeeper keeper(heights, heights.height(leaf * tree.stride), point.data(), strict, leaf);
     search.from_leaf(leaf, point.data(), keeper);
     const double scanned = static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
     // Two blocks that meet as a whole do so once for both.

@@ -24,8 +24,8 @@ namespace {
 Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
                const std::optional<Reals>& period, int threads, const Report& report) {
   const Points points = points_of(array);
-  const double* w = optional_data(weights, array.shape(0), "weights must have one value a row");
-  const double* p = optional_data(period, array.shape(1), "period must have one value a column");
+  const double* w = optional_data(weights, array.shape(0), "weights must have one value per row");
+  const double* p = optional_data(period, array.shape(1), "period must have one value per column");
   const auto rows = static_cast<double>(points.rows);
   const double work = rows * 10.0 * (4.0 + std::log2(rows));  // about ten a row and level
   return without_gil(threads, report, work, [&](const Execution& execution) {
@@ -103,40 +103,40 @@ auto nearest_distances(const Tree& tree, int threads, const Report& report) {
   return distances.array();
 }
 
-auto parents(const Tree& tree, const Reals& density, int bits, bool strict, int threads,
+auto parents(const Tree& tree, const Reals& heights, int bits, bool strict, int threads,
              const Report& report, ParentMethod method) {
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
   without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
-    nearest_higher(tree, density.data(), bits, strict, method, execution, parent.data(),
+    nearest_higher(tree, heights.data(), bits, strict, method, execution, parent.data(),
                    distance.data());
   });
   return std::make_tuple(parent.array(), distance.array());
 }
 
-auto assign(const Tree& tree, const Reals& density, int bits, bool strict, double tau,
-            const AnyPoints& queries, const Reals& query_density, int threads) {
+auto assign(const Tree& tree, const Reals& heights, int bits, bool strict, double tau,
+            const AnyPoints& queries, const Reals& query_heights, int threads) {
   const Points points = points_of(queries);
   require(points.features == tree.features, "queries and samples differ in their columns");
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
-  require(query_density.size() == queries.shape(0), "query_density must have one value a query");
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  require(query_heights.size() == queries.shape(0), "query_heights must have one value per query");
   Buffer<Index> rows(points.rows);
   without_gil(threads, [&](const Execution& execution) {
-    assign_queries(tree, density.data(), bits, strict, tau, points, query_density.data(), execution,
+    assign_queries(tree, heights.data(), bits, strict, tau, points, query_heights.data(), execution,
                    rows.data());
   });
   return rows.array();
 }
 
-auto sorted_by_height(const Tree& tree, const Reals& density, int bits, const Indices& rows) {
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
+auto sorted_by_height(const Tree& tree, const Reals& heights, int bits, const Indices& rows) {
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   std::vector<Index> sorted(rows.data(), rows.data() + rows.size());
   for (Index row : sorted) {
     require(row >= 0 && row < tree.rows && tree.slot_of_row[row] >= 0,
             "rows must name samples of positive weight");
   }
-  sort_by_height(tree, density.data(), bits, sorted);
+  sort_by_height(tree, heights.data(), bits, sorted);
   return array_of(sorted);
 }
 
@@ -297,13 +297,13 @@ NB_MODULE(_core, m) {
       .value("automatic", ParentMethod::automatic)
       .value("tree", ParentMethod::tree)
       .value("blocks", ParentMethod::blocks);
-  m.def("nearest_higher", &parents, "tree"_a, "density"_a, "bits"_a, "strict"_a, "threads"_a = 1,
+  m.def("nearest_higher", &parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "threads"_a = 1,
         "report"_a = nb::none(), "method"_a = ParentMethod::automatic,
         "Parent row and distance of every row.");
-  m.def("sort_by_height", &sorted_by_height, "tree"_a, "density"_a, "bits"_a, "rows"_a,
+  m.def("sort_by_height", &sorted_by_height, "tree"_a, "heights"_a, "bits"_a, "rows"_a,
         "The given rows, highest first.");
-  m.def("assign", &assign, "tree"_a, "density"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
-        "query_density"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
+  m.def("assign", &assign, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
+        "query_heights"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   bind_forest(m);
   bind_regression(m);
   bind_image(m);

@@ -53,10 +53,10 @@ std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels
   return saddles;
 }
 
-auto saddles(const Tree& tree, const Reals& density, const Indices& piece, Index pieces, double tau,
+auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index pieces, double tau,
              const Indices& lower, const Indices& upper, int threads, const Report& report) {
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value a row");
-  require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value a row");
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
   require(lower.size() == upper.size(), "lower and upper differ in length");
   for (Index row = 0; row < tree.rows; ++row) {
     const Index number = piece.data()[row];
@@ -68,12 +68,12 @@ auto saddles(const Tree& tree, const Reals& density, const Indices& piece, Index
     const Index a = lower.data()[i];
     const Index b = upper.data()[i];
     require(std::min(a, b) >= 0 && std::max(a, b) < tree.rows, "edges must name rows");
-    const double level = std::min(density.data()[a], density.data()[b]);
+    const double level = std::min(heights.data()[a], heights.data()[b]);
     edges.push_back({piece.data()[a], piece.data()[b], level});
   }
   const auto found =
       without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
-        return find_saddles(tree, {piece.data(), density.data(), pieces}, edges, tau, execution);
+        return find_saddles(tree, {piece.data(), heights.data(), pieces}, edges, tau, execution);
       });
   return arrays_of(found);
 }
@@ -117,7 +117,7 @@ void bind_forest(nb::module_& m) {
         "rows without a distance are not.");
   m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
         "Place of each row's root among the given ones; -1 where it is not there.");
-  m.def("saddles", &saddles, "tree"_a, "density"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
+  m.def("saddles", &saddles, "tree"_a, "heights"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Pairs of pieces that meet, and the levels where: the maximum spanning forest by points "
         "nearer than tau and by the edges from the rows `lower` to `upper`.");

@@ -31,7 +31,7 @@ void bind_memory(nb::module_& m) {
   m.def("tree_shape", &tree_shape, "locations"_a,
         "Numbers of slots and nodes of the tree of so many locations.");
   m.def(
-      "carries_coordinates", [](int features) { return features <= most_carried_features; },
+      "carries_coordinates", [](int features) { return features <= most_features_in_item; },
       "features"_a, "Whether coordinates are copied while the tree is built.");
   m.def(
       "has_moments", [](int kernel) { return has_moments(static_cast<Kernel>(kernel)); },

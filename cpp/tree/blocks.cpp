@@ -26,7 +26,7 @@ Blocks::Blocks(const Tree& source, const Execution& execution)
       vertex_level(std::min(level, vertex_levels)),
       room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
       panels(static_cast<std::size_t>(count() * room * source.features)),
-      centres(static_cast<std::size_t>(count() * source.features)),
+      centers(static_cast<std::size_t>(count() * source.features)),
       slots(static_cast<std::size_t>(source.locations)) {
   for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
     for (int i = 0; i < tree.count(leaf); ++i) {
@@ -41,7 +41,7 @@ void Blocks::fill(Index block) {
   const int features = tree.features;
   const double* const low = box(block);
   for (int k = 0; k < features; ++k) {
-    centres[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
+    centers[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
   }
   for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
     const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];

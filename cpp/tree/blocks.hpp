@@ -30,7 +30,7 @@ struct Blocks {
   const double* panels_of(Index block) const {
     return panels.data() + block * room * tree.features;
   }
-  const double* centre(Index block) const { return centres.data() + block * tree.features; }
+  const double* center(Index block) const { return centers.data() + block * tree.features; }
   const double* box(Index block) const { return tree.low(count() + block); }
   // Where the coordinates of a point of a block begin; they are `panel_width` apart.
   const double* point(Index block, int i) const {
@@ -42,7 +42,7 @@ struct Blocks {
   int vertex_level;             // vertices are what one task writes: some neighbouring blocks
   int room;                     // points that a block has room for
   std::vector<double> panels;   // [block][panel][feature][panel_width]
-  std::vector<double> centres;  // [block][feature]: of the blocks' boxes
+  std::vector<double> centers;  // [block][feature]: of the blocks' boxes
   std::vector<Index> slots;     // [position]
 
  private:

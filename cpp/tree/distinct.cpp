@@ -27,21 +27,22 @@ std::uint64_t hash_of(const double* x, int features) {
 // A row with what is left of its hash, so that coordinates are fetched only for likely hits. Row:
 // an integer that can name every row, the shorter the more of them are in the caches.
 template <class Row>
-struct Member {
+struct HashedRow {
   Row row;
   Row hash;
 };
 
 // A hash table of rows, for one part of them after another.
 template <class Row>
-class Table {
+class RowTable {
  public:
-  Table(const double* coordinates, int features) : coordinates_(coordinates), features_(features) {}
+  RowTable(const double* coordinates, int features)
+      : coordinates_(coordinates), features_(features) {}
 
   void clear(std::size_t rows) { entries_.assign(std::bit_ceil(2 * rows + 1), Entry{none, 0}); }
 
   // The first row entered with the same coordinates; the row itself if there was none.
-  Row find_or_insert(const Member<Row>& entered) {
+  Row find_or_insert(const HashedRow<Row>& entered) {
     const std::size_t mask = entries_.size() - 1;
     for (std::size_t at = entered.hash & mask;; at = (at + 1) & mask) {
       Entry& entry = entries_[at];
@@ -54,7 +55,7 @@ class Table {
   }
 
  private:
-  using Entry = Member<Row>;
+  using Entry = HashedRow<Row>;
   static constexpr Row none = std::numeric_limits<Row>::max();
 
   bool equal(Row a, Row b) const {
@@ -72,10 +73,10 @@ class Table {
 // small enough that its table stays in the cache. Tasks own ranges of rows: they count what they
 // have for each part, then put it behind what the ranges before them have.
 template <class Row>
-class Parts {
+class HashPartitions {
  public:
-  Parts(const Array<double>& coordinates, Index rows, int features, const double* weights,
-        const Execution& execution)
+  HashPartitions(const Array<double>& coordinates, Index rows, int features, const double* weights,
+                 const Execution& execution)
       : rows_(rows),
         bits_(std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(rows >> 12))), 1,
                          12)),
@@ -87,21 +88,21 @@ class Parts {
         if (weights && weights[row] == 0.0) continue;
         const std::uint64_t hash = hash_of(coordinates.data() + row * features, features);
         enter(next_[range * count() + static_cast<Index>(hash >> (64 - bits_))],
-              Member<Row>{static_cast<Row>(row), static_cast<Row>(hash >> 16)});
+              HashedRow<Row>{static_cast<Row>(row), static_cast<Row>(hash >> 16)});
       }
     };
     run_ranges_of_rows(execution, [&](Index range) {
-      visit(range, [](Index& next, const Member<Row>&) { ++next; });
+      visit(range, [](Index& next, const HashedRow<Row>&) { ++next; });
     });
-    members_ = unset_array<Member<Row>>(begin_parts());
+    members_ = unset_array<HashedRow<Row>>(begin_parts());
     run_ranges_of_rows(execution, [&](Index range) {
-      visit(range, [&](Index& next, const Member<Row>& member) { members_[next++] = member; });
+      visit(range, [&](Index& next, const HashedRow<Row>& member) { members_[next++] = member; });
     });
   }
 
   Index count() const { return Index{1} << bits_; }
   std::size_t size() const { return members_.size(); }
-  std::span<const Member<Row>> members(Index part) const {
+  std::span<const HashedRow<Row>> members(Index part) const {
     const Index begin = part == 0 ? 0 : end_[part - 1];
     return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
   }
@@ -131,10 +132,10 @@ class Parts {
   int bits_;
   std::vector<Index> next_;  // by range and part
   std::vector<Index> end_;   // by part
-  Array<Member<Row>> members_;
+  Array<HashedRow<Row>> members_;
 };
 
-struct Repeat {
+struct DuplicateRow {
   Index row;
   Index first;
 };
@@ -145,13 +146,13 @@ struct Repeat {
 template <class Row>
 std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
                                        const double* weights, const Execution& execution) {
-  const Parts<Row> parts(coordinates, rows, features, weights, execution);
-  std::vector<std::vector<Repeat>> repeats(static_cast<std::size_t>(parts.count()));
+  const HashPartitions<Row> parts(coordinates, rows, features, weights, execution);
+  std::vector<std::vector<DuplicateRow>> repeats(static_cast<std::size_t>(parts.count()));
   run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
-    return [&, table = Table<Row>(coordinates.data(), features)](Index part) mutable {
+    return [&, table = RowTable<Row>(coordinates.data(), features)](Index part) mutable {
       const auto members = parts.members(part);
       table.clear(members.size());
-      for (const Member<Row>& member : members) {
+      for (const HashedRow<Row>& member : members) {
         const Row first = table.find_or_insert(member);
         if (first != member.row) {
           repeats[part].push_back({static_cast<Index>(member.row), static_cast<Index>(first)});
@@ -165,7 +166,7 @@ std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index r
   std::vector<Index> result(static_cast<std::size_t>(rows));
   for (Index row = 0; row < rows; ++row) result[row] = weights && weights[row] == 0.0 ? -1 : row;
   for (const auto& of_part : repeats) {
-    for (const Repeat& repeat : of_part) result[repeat.row] = repeat.first;
+    for (const DuplicateRow& repeat : of_part) result[repeat.row] = repeat.first;
   }
   return result;
 }

@@ -21,23 +21,23 @@ double round_to_bits(double value, int bits) {
   return std::bit_cast<double>(pattern) + 0.0;
 }
 
-Heights::Heights(const Tree& tree, const double* density, int bits, const Execution& execution)
+Heights::Heights(const Tree& tree, const double* row_heights, int bits, const Execution& execution)
     : tree_(tree),
-      density_(unset_array<double>(tree.slots())),
+      heights_(unset_array<double>(tree.slots())),
       top_rows_(tree.row_of_slot.data()),
       highest_below_(unset_array<Index>(tree.nodes())),
-      highest_density_(unset_array<double>(tree.nodes())) {
+      greatest_heights_(unset_array<double>(tree.nodes())) {
   run_ranges(execution, tree.slots(), [&](Index begin, Index end) {
     for (Index slot = begin; slot < end; ++slot) {
-      fetch_ahead(density, tree.row_of_slot.data(), slot, end);
+      fetch_ahead(row_heights, tree.row_of_slot.data(), slot, end);
       const Index row = tree.row_of_slot[slot];
-      density_[slot] = row >= 0 ? round_to_bits(density[row], bits) : -infinity;
+      heights_[slot] = row >= 0 ? round_to_bits(row_heights[row], bits) : -infinity;
     }
   });
-  if (tree.locations < tree.rows) raise_tops(density, bits);
+  if (tree.locations < tree.rows) raise_tops(row_heights, bits);
   for_nodes_upwards(tree, execution, [&](Index node) {
     highest_below_[node] = highest_of(node);
-    highest_density_[node] = density_[highest_below_[node]];
+    greatest_heights_[node] = heights_[highest_below_[node]];
   });
 }
 
@@ -56,22 +56,22 @@ Index Heights::highest_of(Index node) const {
 }
 
 // Among rows at one location the highest stands for it, the first of equally high ones.
-void Heights::raise_tops(const double* density, int bits) {
+void Heights::raise_tops(const double* row_heights, int bits) {
   raised_tops_ = tree_.row_of_slot;
   top_rows_ = raised_tops_.data();
   for (Index row = 0; row < tree_.rows; ++row) {
     const Index slot = tree_.slot_of_row[row];
     if (slot < 0) continue;
-    const double value = round_to_bits(density[row], bits);
-    if (value > density_[slot]) {
-      density_[slot] = value;
+    const double value = round_to_bits(row_heights[row], bits);
+    if (value > heights_[slot]) {
+      heights_[slot] = value;
       raised_tops_[slot] = row;
     }
   }
 }
 
 bool Heights::higher(Index slot, Index other) const {
-  if (density_[slot] != density_[other]) return density_[slot] > density_[other];
+  if (heights_[slot] != heights_[other]) return heights_[slot] > heights_[other];
   for (int k = 0; k < tree_.features; ++k) {
     const double a = tree_.coordinate(slot, k);
     const double b = tree_.coordinate(other, k);
@@ -80,15 +80,15 @@ bool Heights::higher(Index slot, Index other) const {
   return false;
 }
 
-bool Heights::at(Index slot, const double* point) const {
+bool Heights::is_at(Index slot, const double* point) const {
   for (int k = 0; k < tree_.features; ++k) {
     if (tree_.coordinate(slot, k) != point[k]) return false;
   }
   return true;
 }
 
-bool Heights::higher(Index slot, double density, const double* point) const {
-  if (density_[slot] != density) return density_[slot] > density;
+bool Heights::higher(Index slot, double height, const double* point) const {
+  if (heights_[slot] != height) return heights_[slot] > height;
   for (int k = 0; k < tree_.features; ++k) {
     const double a = tree_.coordinate(slot, k);
     if (a != point[k]) return a > point[k];
@@ -96,10 +96,11 @@ bool Heights::higher(Index slot, double density, const double* point) const {
   return false;
 }
 
-void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows) {
+void sort_by_height(const Tree& tree, const double* row_heights, int bits,
+                    std::vector<Index>& rows) {
   std::sort(rows.begin(), rows.end(), [&](Index a, Index b) {
-    const double height = round_to_bits(density[a], bits);
-    const double other = round_to_bits(density[b], bits);
+    const double height = round_to_bits(row_heights[a], bits);
+    const double other = round_to_bits(row_heights[b], bits);
     if (height != other) return height > other;
     for (int k = 0; k < tree.features; ++k) {
       const double x = tree.coordinate(tree.slot_of_row[a], k);

@@ -16,34 +16,35 @@ double round_to_bits(double value, int bits);
 class Heights {
  public:
   // density: one per row. Rows at one location may differ; its highest row stands for it.
-  Heights(const Tree& tree, const double* density, int bits, const Execution& execution);
+  Heights(const Tree& tree, const double* row_heights, int bits, const Execution& execution);
   Heights(const Heights&) = delete;
 
-  double density(Index slot) const { return density_[slot]; }
-  const double* densities() const { return density_.data(); }
+  double height(Index slot) const { return heights_[slot]; }
+  const double* by_slot() const { return heights_.data(); }
   Index top_row(Index slot) const { return top_rows_[slot]; }  // -1 in unused slots
   Index highest_below(Index node) const { return highest_below_[node]; }
-  double highest_density(Index node) const { return highest_density_[node]; }
+  double greatest_height(Index node) const { return greatest_heights_[node]; }
 
-  bool at(Index slot, const double* point) const;  // whether the location has these coordinates
+  bool is_at(Index slot, const double* point) const;  // whether the location has these coordinates
   bool higher(Index slot, Index other) const;
   // Against a point outside the tree, or inside it if `point` holds a location's coordinates.
-  bool higher(Index slot, double density, const double* point) const;
+  bool higher(Index slot, double height, const double* point) const;
 
  private:
-  void raise_tops(const double* density, int bits);
+  void raise_tops(const double* row_heights, int bits);
   Index highest_of(Index node) const;  // once its children's are known
 
   const Tree& tree_;
-  Array<double> density_;       // by slot, rounded
+  Array<double> heights_;       // by slot, rounded
   const Index* top_rows_;       // by slot
   Array<Index> raised_tops_;    // the same where locations have several rows, else empty
   Array<Index> highest_below_;  // by node: a slot
-  Array<double> highest_density_;
+  Array<double> greatest_heights_;
 };
 
 // Puts rows of positive weight in falling order of height; between equal ones the smaller index is
 // higher.
-void sort_by_height(const Tree& tree, const double* density, int bits, std::vector<Index>& rows);
+void sort_by_height(const Tree& tree, const double* row_heights, int bits,
+                    std::vector<Index>& rows);
 
 }  // namespace quickshift

@@ -37,7 +37,7 @@ inline int levels_for(Index locations) {
 }
 // Up to this many features, coordinates move with the locations while these are put in order; with
 // more, only indices move.
-inline constexpr int most_carried_features = 8;
+inline constexpr int most_features_in_item = 8;
 
 inline int stride_for(Index locations, int levels) {
   const Index most = ((locations - 1) >> levels) + 1;

@@ -16,7 +16,7 @@ constexpr int top_levels = 6;  // split one after another; each subtree below th
 // What is moved while locations are put in order: with few features the coordinates themselves, so
 // that every pass reads memory in order.
 template <int features>
-struct Carried {
+struct ItemWithCoordinates {
   static constexpr int fixed_features = features;
   double x[features];
   Index location;
@@ -29,7 +29,7 @@ struct Carried {
 };
 
 // With more features only their number, and the coordinates stay where they are.
-struct Referred {
+struct ItemByIndex {
   static constexpr int fixed_features = 0;
   Index location;
 
@@ -147,7 +147,7 @@ class Builder {
     const auto [begin, end] = range(node, tree_.levels);
     bound(node, begin, end);
     const int axis = widest_side(node);
-    sort_few(
+    sort_small(
         items_.data() + begin, items_.data() + end,
         [this, axis](const Item& item) { return coordinate(item, axis); }, order_along(axis));
     const Index leaf = tree_.leaf_of(node);
@@ -169,16 +169,16 @@ class Builder {
 
 template <int features = 1>
 Array<Index> order_locations(Tree& tree, const Array<double>& points, const Execution& execution) {
-  if constexpr (features > most_carried_features) {
-    return Builder<Referred>(tree, points).run(execution);
+  if constexpr (features > most_features_in_item) {
+    return Builder<ItemByIndex>(tree, points).run(execution);
   } else if (tree.features == features) {
-    return Builder<Carried<features>>(tree, points).run(execution);
+    return Builder<ItemWithCoordinates<features>>(tree, points).run(execution);
   } else {
     return order_locations<features + 1>(tree, points, execution);
   }
 }
 
-void shape(Tree& tree) {
+void choose_shape(Tree& tree) {
   tree.levels = levels_for(tree.locations);
   tree.stride = stride_for(tree.locations, tree.levels);
   tree.coordinates = unset_array<double>(tree.slots() * tree.features);
@@ -189,7 +189,7 @@ void shape(Tree& tree) {
 }  // namespace
 
 void add_up_weights(Tree& tree, const Execution& execution) {
-  struct Part {
+  struct PartialSums {
     double total = 0.0;
     double least = std::numeric_limits<double>::infinity();
     double greatest = 0.0;
@@ -197,10 +197,10 @@ void add_up_weights(Tree& tree, const Execution& execution) {
   const Index tasks = Index{1} << std::min(parallel_top, tree.levels);
   const Index leaves = tree.leaves() / tasks;
   tree.leaf_weights = unset_array<double>(tree.leaves());
-  std::vector<Part> parts(static_cast<std::size_t>(tasks));
+  std::vector<PartialSums> parts(static_cast<std::size_t>(tasks));
   constexpr double different = std::numeric_limits<double>::quiet_NaN();
   const auto add_part = [&](Index task) {
-    Part part;
+    PartialSums part;
     for (Index leaf = task * leaves; leaf < (task + 1) * leaves; ++leaf) {
       const double* weights = tree.weights.data() + leaf * tree.stride;
       double least = std::numeric_limits<double>::infinity();
@@ -220,7 +220,7 @@ void add_up_weights(Tree& tree, const Execution& execution) {
   tree.total_weight = 0.0;
   tree.least_weight = parts[0].least;
   tree.greatest_weight = parts[0].greatest;
-  for (const Part& part : parts) {
+  for (const PartialSums& part : parts) {
     tree.total_weight += part.total;
     tree.least_weight = std::min(tree.least_weight, part.least);
     tree.greatest_weight = std::max(tree.greatest_weight, part.greatest);
@@ -283,7 +283,7 @@ Tree build(const Points& points, const double* weights, const double* period, in
   }
   Locations locations = distinct_locations(points, weights, period, exponent, execution);
   tree.locations = locations.count;
-  shape(tree);
+  choose_shape(tree);
   enter_rows(tree, locations, order_locations(tree, locations.coordinates, execution), execution);
   return tree;
 }

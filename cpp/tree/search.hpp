@@ -47,22 +47,22 @@ class TreeSearch {
   // near(node) tells which of the leaf's locations, in fours, may be interested in a node; none are
   // in what is further from all than the square `widest`. Open features only.
   template <class Near, class Visit>
-  void look_around(Index leaf, double widest, const Near& near, const Visit& visit) {
+  void for_nearby_leaves(Index leaf, double widest, const Near& near, const Visit& visit) {
     const Index start = tree_.leaves() + leaf;
     const double* box = tree_.low(start);
     for (Index ancestor = start; ancestor > 1; ancestor /= 2) {
       if (holds_box(ancestor, box, widest)) return;
-      around_.assign(1, ancestor ^ 1);
-      while (!around_.empty()) {
-        const Index node = around_.back();
-        around_.pop_back();
+      pending_.assign(1, ancestor ^ 1);
+      while (!pending_.empty()) {
+        const Index node = pending_.back();
+        pending_.pop_back();
         const unsigned fours = near(node);
         if (!fours) continue;
         if (tree_.is_leaf(node)) {
           visit(tree_.leaf_of(node), fours);
         } else {
-          around_.push_back(2 * node + 1);
-          around_.push_back(2 * node);
+          pending_.push_back(2 * node + 1);
+          pending_.push_back(2 * node);
         }
       }
     }
@@ -132,7 +132,7 @@ class TreeSearch {
   const PairKernels& kernels_;
   std::vector<double> squares_;
   std::vector<std::pair<Index, double>> stack_;
-  std::vector<Index> around_;
+  std::vector<Index> pending_;
 };
 
 inline constexpr Index leaves_per_task = 16;

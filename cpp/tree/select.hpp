@@ -22,7 +22,7 @@ inline constexpr Index many = 4096;  // more than the nearest caches hold
 
 // Moves the items for which `goes_first` holds to the front; returns the end of them.
 template <class Item, class GoesFirst>
-Item* partition_few(Item* begin, Item* end, const GoesFirst& goes_first) {
+Item* partition_short(Item* begin, Item* end, const GoesFirst& goes_first) {
   Item* front = begin;
   for (Item* item = begin; item != end; ++item) {
     const Item moved = *item;
@@ -34,7 +34,7 @@ Item* partition_few(Item* begin, Item* end, const GoesFirst& goes_first) {
 }
 
 // Where in a block the items on the wrong side are.
-class Misplaced {
+class MisplacedOffsets {
  public:
   static constexpr Index block = 64;
 
@@ -58,10 +58,10 @@ class Misplaced {
 // The same for many items, of which only those on the wrong side are moved: these are listed, a
 // block from each end at a time, and swapped.
 template <class Item, class GoesFirst>
-Item* partition_many(Item* begin, Item* end, const GoesFirst& goes_first) {
-  constexpr Index block = Misplaced::block;
-  Misplaced late;   // in the first block, from `begin`
-  Misplaced early;  // in the last block, from `end` backwards
+Item* partition_long(Item* begin, Item* end, const GoesFirst& goes_first) {
+  constexpr Index block = MisplacedOffsets::block;
+  MisplacedOffsets late;   // in the first block, from `begin`
+  MisplacedOffsets early;  // in the last block, from `end` backwards
   while (end - begin >= 2 * block) {
     if (late.size() == 0) late.list([&](Index i) { return !goes_first(begin[i]); });
     if (early.size() == 0) early.list([&](Index i) { return goes_first(end[-1 - i]); });
@@ -71,13 +71,13 @@ Item* partition_many(Item* begin, Item* end, const GoesFirst& goes_first) {
     if (late.size() == 0) begin += block;
     if (early.size() == 0) end -= block;
   }
-  return partition_few(begin, end, goes_first);
+  return partition_short(begin, end, goes_first);
 }
 
 template <class Item, class GoesFirst>
 Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
-  return end - begin > many ? partition_many(begin, end, goes_first)
-                            : partition_few(begin, end, goes_first);
+  return end - begin > many ? partition_long(begin, end, goes_first)
+                            : partition_short(begin, end, goes_first);
 }
 
 // A key of about the wanted rank, a little beyond it towards the middle, so that the next part is
@@ -125,7 +125,7 @@ bool find_ranks(const Item* begin, const Item* end, const Key& key, long long* r
 
 // Sorts at most `most_sorted` items.
 template <class Item, class Key, class Less>
-void sort_few(Item* begin, Item* end, const Key& key, const Less& less) {
+void sort_small(Item* begin, Item* end, const Key& key, const Less& less) {
   long long ranks[most_sorted];
   if (!detail::find_ranks(begin, end, key, ranks)) return std::sort(begin, end, less);
   Item items[most_sorted];
@@ -160,7 +160,7 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
     }
     begin = upper;
   }
-  if (end - begin <= most_sorted) return sort_few(begin, end, key, less);
+  if (end - begin <= most_sorted) return sort_small(begin, end, key, less);
   if (middle < end) std::nth_element(begin, middle, end, less);
 }
 

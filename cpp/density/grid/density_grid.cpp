@@ -91,10 +91,10 @@ class GridRun {
     }
   }
 
-  // Patches are filled side by side, then every tile adds those that touch it, in their order: the
-  // same bits for any number of threads. Returns the first piece of the next batch.
+  // Patches are filled side by side, then every tile adds those that overlap it, in their order:
+  // the same bits for any number of threads. Returns the first piece of the next batch.
   Index spread_batch(const std::vector<Index>& pieces, Index begin, Array<double>& patches) {
-    std::vector<Filled> batch;
+    std::vector<FilledPatch> batch;
     Index size = 0;
     Index slots = 0;
     for (; begin < static_cast<Index>(pieces.size()); ++begin) {
@@ -120,46 +120,48 @@ class GridRun {
     });
   }
 
-  struct Filled {
+  struct FilledPatch {
     const Piece* piece;
     Index offset;  // of its values
   };
-  struct Touch {
+  struct Overlap {
     double* tile;
     Cell cell;
-    std::size_t by;  // in the batch
+    std::size_t patch;  // its place in the batch
   };
 
-  void add_patches(const std::vector<Filled>& batch, const Array<double>& patches) {
-    std::vector<Touch> touches;
+  void add_patches(const std::vector<FilledPatch>& batch, const Array<double>& patches) {
+    std::vector<Overlap> overlaps;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       for_cells_of(batch[i].piece->box, layout_.sides, [&](const Cell& cell) {
         if (!spread_.has(cell[0])) open_spread(cell[0]);
-        touches.push_back({spread_.find(cell), cell, i});
+        overlaps.push_back({spread_.find(cell), cell, i});
       });
     }
-    std::stable_sort(touches.begin(), touches.end(),
-                     [](const Touch& a, const Touch& b) { return std::less<>()(a.tile, b.tile); });
+    std::stable_sort(overlaps.begin(), overlaps.end(), [](const Overlap& a, const Overlap& b) {
+      return std::less<>()(a.tile, b.tile);
+    });
     std::vector<std::size_t> groups;
-    for (std::size_t i = 0; i < touches.size(); ++i) {
-      if (i == 0 || touches[i].tile != touches[i - 1].tile) groups.push_back(i);
+    for (std::size_t i = 0; i < overlaps.size(); ++i) {
+      if (i == 0 || overlaps[i].tile != overlaps[i - 1].tile) groups.push_back(i);
     }
-    groups.push_back(touches.size());
+    groups.push_back(overlaps.size());
     const auto work = static_cast<double>(patches.size());
     run_tasks(execution_, static_cast<Index>(groups.size()) - 1, work, [&] {
       return [&](Index group) {
         for (std::size_t i = groups[group]; i < groups[group + 1]; ++i) {
-          add_patch(touches[i], batch[touches[i].by], patches);
+          add_patch(overlaps[i], batch[overlaps[i].patch], patches);
         }
       };
     });
   }
 
-  void add_patch(const Touch& touch, const Filled& filled, const Array<double>& patches) const {
+  void add_patch(const Overlap& overlap, const FilledPatch& filled,
+                 const Array<double>& patches) const {
     const double* const from = patches.data() + filled.offset;
-    for_shared_rows(filled.piece->box, touch.cell, layout_.sides,
+    for_shared_rows(filled.piece->box, overlap.cell, layout_.sides,
                     [&](Index in_box, Index in_tile, Index length) {
-                      double* const to = touch.tile + in_tile;
+                      double* const to = overlap.tile + in_tile;
                       for (Index i = 0; i < length; ++i) to[i] += from[in_box + i];
                     });
   }

@@ -28,8 +28,8 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 
 // The same, or none where summing pair by pair is estimated to be faster or the grid would take
 // much more memory than the points.
-std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
-                                           const DensityOptions& options);
+std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
+                                               const DensityOptions& options);
 
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums);

@@ -179,8 +179,8 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
   return cheapest(queries, samples, options, {std::numeric_limits<double>::infinity(), 0x1p31});
 }
 
-std::optional<GridJob> prepare_worthy_grid(const Tree& queries, const Tree& samples,
-                                           const DensityOptions& options) {
+std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
+                                               const DensityOptions& options) {
   if (!may_serve(samples, options)) return {};
   const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
   const double all_pairs =

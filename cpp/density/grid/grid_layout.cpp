@@ -26,16 +26,16 @@ double cost_of_tile(const GridLayout& layout) {
 }
 
 // Cuts the locations of a tree into pieces.
-class Cutter {
+class PieceBuilder {
  public:
   // images: the distance from an edge up to which points are repeated beyond the other, or 0.
-  Cutter(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
-      : tree_(tree), plan_(plan), images_(images), left_(most_seconds) {}
+  PieceBuilder(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
+      : tree_(tree), plan_(plan), images_(images), seconds_left_(most_seconds) {}
 
   // False where the pieces would cost more than that.
   bool run() {
     std::vector<Index> stack{1};
-    while (!stack.empty() && left_ >= 0.0) {
+    while (!stack.empty() && seconds_left_ >= 0.0) {
       const Index node = stack.back();
       stack.pop_back();
       const int level = std::bit_width(static_cast<std::size_t>(node)) - 1;
@@ -51,7 +51,7 @@ class Cutter {
         stack.push_back(2 * node);
       }
     }
-    return left_ >= 0.0;
+    return seconds_left_ >= 0.0;
   }
 
   std::vector<Piece> pieces;
@@ -114,14 +114,14 @@ class Cutter {
       piece.box.extent[axis] = static_cast<int>(end - begin) + 2 * half;
       piece.origin[k] = static_cast<double>(piece.box.low[axis]) * plan_.step - shift[k];
     }
-    left_ -= cost_of(piece);
+    seconds_left_ -= cost_of(piece);
     pieces.push_back(piece);
   }
 
   const Tree& tree_;
   const GridPlan& plan_;
   double images_;
-  double left_;
+  double seconds_left_;
 };
 
 int reach_in_tiles(const GridLayout& layout, int axis) {
@@ -173,14 +173,14 @@ void enter_passes(GridLayout& layout, int features) {
 
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
              double most_seconds, GridLayout& layout) {
-  Cutter sources(samples, plan, images, most_seconds);
+  PieceBuilder sources(samples, plan, images, most_seconds);
   if (!sources.run() || sources.left_some_out) return false;
   layout.plan = plan;
   layout.sides = tile_sides(samples.features);
   layout.sources = std::move(sources.pieces);
   layout.same_pieces = &queries == &samples && images == 0.0;
   if (!layout.same_pieces) {
-    Cutter targets(queries, plan, 0.0, most_seconds);
+    PieceBuilder targets(queries, plan, 0.0, most_seconds);
     if (!targets.run()) return false;
     layout.targets = std::move(targets.pieces);
   }
