@@ -321,11 +321,11 @@ def test_blocks_are_refused_where_they_do_not_serve() -> None:
     case = make("random", 40, 3)
     periodic = prepare(case.X, period=[30.0, np.inf, np.inf]).tree
     tree, queries = tree_of(case), tree_of(case)
-    with pytest.raises(ValueError, match="blocks serve sums at the samples"):
+    with pytest.raises(ValueError, match="method blocks supports sums at the samples only"):
         sums(periodic, "gaussian", 1.0, BLOCKS)
-    with pytest.raises(ValueError, match="blocks serve sums at the samples"):
+    with pytest.raises(ValueError, match="method blocks supports sums at the samples only"):
         _core.kernel_sums_at(queries, tree, 0, 1.0, 0.0, method=BLOCKS)
-    with pytest.raises(ValueError, match="blocks serve sums at the samples"):
+    with pytest.raises(ValueError, match="method blocks supports sums at the samples only"):
         _core.kernel_sums_at(tree, tree, 0, 1.0, 0.0, leave_out=True, method=BLOCKS)
-    with pytest.raises(ValueError, match="blocks do not serve periodic features"):
+    with pytest.raises(ValueError, match="method blocks does not support periodic features"):
         _core.nearest_higher(periodic, np.ones(40), 36, False, 1, method=_core.ParentMethod.blocks)

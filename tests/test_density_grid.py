@@ -222,14 +222,14 @@ def test_grid_is_refused_where_it_does_not_serve() -> None:
     circle = tree_of(np.zeros((3, 1)), period=np.array([5.0]))
     spread = tree_of(np.arange(3.0)[:, None], np.array([1.0, 1e-300, 1.0]))
     for kernel in set(KERNELS) - {"gaussian"}:
-        with pytest.raises(ValueError, match="grid serves the gaussian"):
+        with pytest.raises(ValueError, match="method grid supports the gaussian kernel"):
             _core.kernel_sums(
                 tree, get_kernel(kernel).code, 1.0, 1e-9, method=_core.DensityMethod.grid
             )
     for other, rtol in ((high, 1e-9), (tree, 0.0), (tree, 1e-15), (circle, 1e-9), (spread, 1e-9)):
-        with pytest.raises(ValueError, match="grid serves the gaussian"):
+        with pytest.raises(ValueError, match="method grid supports the gaussian kernel"):
             by_grid(other, 1.0, rtol)
-    with pytest.raises(ValueError, match="grid serves the gaussian"):
+    with pytest.raises(ValueError, match="method grid supports the gaussian kernel"):
         _core.kernel_sums_at(tree, tree, GAUSSIAN, 1.0, 1e-9, True, method=_core.DensityMethod.grid)
 
 

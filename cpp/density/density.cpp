@@ -10,21 +10,28 @@ namespace quickshift {
 
 namespace {
 
+// The method, if it is not the grid.
 DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   const bool moments = has_moments(options.kernel) && !options.leave_out;
   if (options.method == DensityMethod::moments && !moments) {
-    throw std::invalid_argument("moments do not serve this kernel, or sums that leave out");
+    throw std::invalid_argument(
+        "method moments supports the uniform and epanechnikov kernels, without leave_out; use "
+        "another "
+        "method");
   }
   const bool blocks = &queries == &samples && !options.leave_out && !samples.periodic;
   if (options.method == DensityMethod::blocks && !blocks) {
-    throw std::invalid_argument("blocks serve sums at the samples, none left out or periodic");
+    throw std::invalid_argument(
+        "method blocks supports sums at the samples only, without leave_out and periodic features; "
+        "use "
+        "another method");
   }
   if (options.method != DensityMethod::automatic) return options.method;
   if (blocks && blocks_pay_for_sums(samples, options)) return DensityMethod::blocks;
   return moments ? DensityMethod::moments : DensityMethod::direct;
 }
 
-// The grid where it is asked for, or where it is the cheapest.
+// The grid, if it is requested or the cheapest method.
 std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
@@ -33,8 +40,11 @@ std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
   auto job = prepare_grid(queries, samples, options);
   if (!job) {
     throw std::invalid_argument(
-        "the grid serves the gaussian kernel in up to three dimensions, without leaving out, for "
-        "rtol above 4e-13, long periods and weights in a range of 1e30");
+        "method grid supports the gaussian kernel with up to three features, without leave_out, "
+        "for "
+        "rtol above 4e-13, periods of about twenty bandwidths or more, and weights within a range "
+        "of "
+        "1e30; use another method");
   }
   return job;
 }

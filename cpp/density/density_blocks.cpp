@@ -1,10 +1,12 @@
-// Kernel sums at the samples, block by block: squares of distances from products, each unordered
-// pair of blocks once and added to both of its sides.
+// Kernel sums at the samples, block by block, for many features. Squared distances ("squares") come
+// from matrix products, |x|² + |y|² - 2xy. Each unordered pair of blocks is computed once, and its
+// terms are added to the sums of both blocks.
 //
-// A square from products is off by a known bound. Where that could change a term by more than
-// `tolerance`, relative to the term or to the sum that it goes into, the square is computed again
-// by its definition, unless that may be off by half as much itself. Where it decides about the edge
-// of a support it always is.
+// The error of such a square has a known bound. If that error could change a term by more than
+// `tolerance`, relative to the term or to the sum to which it is added, the square is unsure and is
+// computed again by its definition. This is skipped if the definition's own error may be half as
+// large. If the error could decide on which side of the edge of a support the square lies, it is
+// always computed again.
 #include <cmath>
 #include <limits>
 
@@ -18,8 +20,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Rows that are worked on at a time, whole panels of them: they and their squares should stay in
-// the nearest caches.
+// The number of rows (points of the first block) that are processed at a time, whole panels of
+// them: they and their squares should stay in the nearest caches.
 constexpr int strip_rows = 3 * panel_width;
 
 ToTerms terms_for(const Tree& samples, const DensityOptions& options) {
@@ -37,7 +39,7 @@ struct BlockSumProblem {
         to_terms(terms_for(all.tree, given)),
         tolerance(std::max(2e-13, 1e-3 * given.rtol * is_infinite(given.kernel))),
         error(product_error(all.tree.features, 0x1p-53)),
-        worth(error / (2.0 * definition_error(all.tree.features))),
+        worth_ratio(error / (2.0 * definition_error(all.tree.features))),
         weights(static_cast<std::size_t>(all.count() * all.room), 0.0),
         lightest(static_cast<std::size_t>(all.count()), infinity) {
     for (Index block = 0; block < all.count(); ++block) {
@@ -49,6 +51,7 @@ struct BlockSumProblem {
     }
   }
 
+  // The squared distance beyond which samples do not change a sum that is at least `least`.
   double reach(double least) const {
     if (!is_infinite(options.kernel)) return scale.support_sq;
     return std::min(reach_sq(blocks.tree, options, least),
@@ -63,29 +66,33 @@ struct BlockSumProblem {
   double h;  // in the scale of the tree
   KernelScale scale;
   ToTerms to_terms;
-  double tolerance;  // no finer than the promise of the sums
-  double error;      // of a square, relative to the norms
-  double worth;  // from there on, relative to the norms, the definition may be off by half as much
-  std::vector<double> weights;   // [block][room], zero past its size
-  std::vector<double> lightest;  // [block]
+  double tolerance;  // relative error of a term or a sum that needs no correction
+  double error;      // bound on the error of a square, relative to the sum of the norms
+  // From this ratio of a square to the sum of the norms on, the error of the definition may be half
+  // as large as that of the product, so that computing it again is not worth its time.
+  double worth_ratio;
+  std::vector<double> weights;   // [block][room]; zero beyond the block's size
+  std::vector<double> lightest;  // [block]: the least weight
 };
 
-// With squares off by `off`: a term exp(-decay) changes by a share of off / 2h² for the Gaussian,
-// off / h² t for the exponential, t = distance / h. That may exceed the tolerance where all such
-// terms together are within it for a sum that holds `weight`.
+// Squares with an error of up to `off`, infinite kernels. The error changes a term exp(-decay) by a
+// relative off / 2h² for the Gaussian and by off / h² t for the exponential kernel, t = distance /
+// h. A change above the tolerance is acceptable for terms so small that all of them together stay
+// within the tolerance of a sum that is at least `weight`.
 Unsure BlockSumProblem::unsure_in_infinite(double off, double weight) const {
   const bool gaussian = options.kernel == Kernel::gaussian;
   const double share = off / (h * h) * (gaussian ? 0.5 : 1.0);
-  if (gaussian && share <= tolerance) return {0.0, infinity, worth, infinity, infinity};
+  if (gaussian && share <= tolerance) return {0.0, infinity, worth_ratio, infinity, infinity};
   const double everywhere = gaussian ? infinity : h * h * (share / tolerance) * (share / tolerance);
   const double amount =
       std::log(blocks.tree.total_weight / (tolerance * weight)) + std::log(share) + share;
   const double negligible = square_at_decay(options.kernel, std::max(amount, 1.0), h);
-  return {std::min(everywhere, negligible) + off, infinity, worth, infinity, infinity};
+  return {std::min(everywhere, negligible) + off, infinity, worth_ratio, infinity, infinity};
 }
 
-// A term changes by a share of at most c · off / (support² - s), which follows from the derivatives
-// of the profiles; the triangular one also by off / h² t.
+// The same for compact kernels. The error changes a term by a relative c · off / (support² - s) at
+// most, with a constant c (`steepness`) that follows from the derivative of the profile; a
+// triangular term also by off / h² t.
 Unsure BlockSumProblem::unsure_in_compact(double off) const {
   const auto steepness = [&] {
     switch (options.kernel) {
@@ -103,7 +110,7 @@ Unsure BlockSumProblem::unsure_in_compact(double off) const {
     }
   };
   const double edge = off + 2.0 * definition_error(blocks.tree.features) * scale.support_sq;
-  Unsure unsure{0.0, scale.support_sq - steepness() * off / tolerance, worth,
+  Unsure unsure{0.0, scale.support_sq - steepness() * off / tolerance, worth_ratio,
                 scale.support_sq - edge, scale.support_sq + edge};
   if (options.kernel == Kernel::triangular) {
     const double ratio = 2.0 * off / (h * h * tolerance);
@@ -136,7 +143,8 @@ class BlockSumWorker {
         point_(static_cast<std::size_t>(features_)),
         squares_(static_cast<std::size_t>(blocks_->tree.stride)) {}
 
-  // Each vertex meets itself first, and each block of it itself: that gives the reaches.
+  // Adds all pairs of blocks of two vertices. Each vertex is paired with itself first, and then
+  // each of its blocks with itself, because the sums over a block's own points give its reach.
   void add_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_per_vertex();
     if (a == b) {
@@ -164,12 +172,12 @@ class BlockSumWorker {
   }
 
   void add_itself(Index block) {
-    const double every =
+    const double whole_reach =
         is_infinite(problem_->options.kernel)
             ? square_at_decay(problem_->options.kernel, vanished_decay, problem_->h)
             : problem_->scale.support_sq;
     take_columns(block);
-    add_pair(block, block, every);
+    add_pair(block, block, whole_reach);
     const double* const sums = sums_ + block * blocks_->room;
     reaches_[block] = problem_->reach(*std::min_element(sums, sums + blocks_->size(block)));
   }
@@ -187,7 +195,7 @@ class BlockSumWorker {
     }
   }
 
-  // Adds the terms of some rows of a block and all columns of another.
+  // Adds the terms between some points of one block (rows) and all points of another (columns).
   void add_strip(Index row, int first, int count, Index column, double reach) {
     const int panels = panels_for(blocks_->size(column));
     const int width = panels * panel_width;
@@ -209,7 +217,7 @@ class BlockSumWorker {
                     row == column ? nullptr : sums_ + column * blocks_->room);
   }
 
-  // Squares of the i-th row of a strip; returns the least.
+  // Turns the products of the i-th row of a strip into squares; returns the least.
   double take_row(Index row, int first, int i, Index column, int width, const Unsure& unsure) {
     double* const squares = matrix_.data() + i * width;
     const double norm = row_norms_[i];
@@ -222,7 +230,7 @@ class BlockSumWorker {
     return least;
   }
 
-  // Computes the unsure squares of a row by their definition; returns the least.
+  // Computes the unsure squares of a row by their definition; returns the least of all its squares.
   double define_row(const double* from, double norm, Index column, const Unsure& unsure,
                     double* squares) {
     const Tree& tree = blocks_->tree;

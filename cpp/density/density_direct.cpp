@@ -1,5 +1,6 @@
-// Kernel sums pair by pair, over the leaves within reach: the support of a compact kernel, or the
-// distance beyond which all samples together change no sum by more than rtol.
+// Kernel sums pair by pair, over the pairs of leaves within reach. The reach is the support of a
+// compact kernel; for an infinite kernel it is the distance beyond which all samples together
+// change no sum by more than rtol.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,9 @@ namespace quickshift {
 
 namespace {
 
-// exp(-600) is far from underflow, and what lies 100 further down is below any rounding.
+// Queries whose nearest sample has a larger decay than this are summed relative to that sample.
+// exp(-600) is far from underflow, and terms that are smaller by another factor of exp(-100) are
+// below the rounding error of the sum.
 constexpr double far_decay = 600.0;
 
 struct DirectSumProblem {
@@ -32,16 +35,18 @@ struct DirectSumProblem {
   }
 };
 
-// Each query leaf's reach, carried up to the inner nodes.
+// By node of the query tree: the largest squared distance at which a sample matters to any query
+// below the node.
 using Reaches = std::vector<double>;
 
+// Computes the reaches of the inner nodes from those of the leaves.
 void propagate_up(const Tree& queries, Reaches& reaches) {
   for (Index node = queries.leaves() - 1; node >= 1; --node) {
     reaches[node] = std::max(reaches[2 * node], reaches[2 * node + 1]);
   }
 }
 
-// Every sum is at least what its own leaf gives.
+// The reach of a leaf of samples: every sum is at least the contribution of its own leaf.
 double reach_from_own_leaf(const DirectSumProblem& problem, Index leaf) {
   const Tree& tree = problem.samples;
   std::vector<double> sums(static_cast<std::size_t>(tree.stride), 0.0);
@@ -50,8 +55,9 @@ double reach_from_own_leaf(const DirectSumProblem& problem, Index leaf) {
   return reach_sq(tree, problem.options, least);
 }
 
-// Every sum is at least the nearest sample's term. Where that would underflow the sum is taken
-// relative to it, each query by itself.
+// Reaches of queries that are not samples, or that leave themselves out: every sum is at least the
+// term of the nearest sample. Queries for which that term would underflow (the far ones) are summed
+// one by one, relative to it.
 class ReachesFromNearest {
  public:
   ReachesFromNearest(const DirectSumProblem& problem, const Execution& execution)
@@ -62,9 +68,10 @@ class ReachesFromNearest {
   double reach(Index slot) const {
     const Index sample = nearest_.slot[slot];
     const double near = decay_at(slot);
-    // No sample: the only location left itself out. No decay: beyond the floats even as logarithm.
+    // There is no sample if the only location leaves itself out. If the decay overflows, the sum is
+    // 0 even as a logarithm.
     if (sample < 0 || std::isinf(near)) return 0.0;
-    // Rounding must not leave the nearest sample itself out.
+    // Rounding must not exclude the nearest sample itself.
     return std::max(
         reach_sq(problem_.samples, problem_.options, problem_.samples.weights[sample], near),
         nearest_.square[slot]);
@@ -104,7 +111,7 @@ class ReachesFromNearest {
   Nearest nearest_;
 };
 
-// body(leaf) for every query leaf.
+// Runs body(leaf) for every leaf of the queries, in parallel.
 template <class Body>
 void for_query_leaves(const DirectSumProblem& problem, double work_per_leaf,
                       const Execution& execution, const Body& body) {
@@ -143,7 +150,8 @@ class DirectSumWorker {
   }
 
  private:
-  // Each location against the others of its leaf: its own weight is set to zero for its turn.
+  // Leave-one-out sums within a leaf: one location at a time, whose own weight is set to zero while
+  // its sum is computed.
   void add_own_leaf(LeafPair pair, double* values) const {
     std::vector<double> weights(pair.weights, pair.weights + pair.sample_stride);
     std::vector<double> sums(static_cast<std::size_t>(pair.query_stride));

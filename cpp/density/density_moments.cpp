@@ -1,7 +1,8 @@
-// Uniform and Epanechnikov sums: h² - |q - x|² summed over a node of samples is a quadratic
-// polynomial in q, whose coefficients follow from the node's weight, first and second moment. A
-// node wholly inside the support is added to the query node's polynomial; only leaves that the edge
-// of the support crosses are summed pair by pair. Exact to rounding.
+// Uniform and Epanechnikov sums from moments. The sum of h² - |q - x|² over the samples x of a node
+// is a quadratic polynomial in q, whose coefficients follow from the node's weight, first and
+// second moment. If all samples of a node are inside the support of all queries of another node,
+// the polynomial is added to that of the query node; only pairs of leaves that the edge of the
+// support crosses are summed pair by pair. The result is exact up to rounding.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +18,8 @@ double middle(const Tree& tree, Index node, int k) {
   return 0.5 * tree.low(node)[k] + 0.5 * tree.high(node)[k];
 }
 
-// Per node, about the middle of its box: moments about the origin lose everything to cancellation
-// at a large offset. Rows of [weight, second, first…].
+// The moments of every node about the middle of its box; moments about the origin would lose all
+// digits to cancellation for data far from it. Stored per node as [weight, second, first…].
 class Moments {
  public:
   Moments(const Tree& tree, const Execution& execution)
@@ -78,8 +79,9 @@ class Moments {
   Array<double> values_;
 };
 
-// Per query node the sum over the nodes it took whole, as a polynomial about the middle of its box:
-// rows of [constant, quadratic, linear…], constant + linear·u - quadratic |u|².
+// For every query node, the sum over the sample nodes that were taken whole, as a polynomial
+// constant + linear·u - quadratic |u|², u relative to the middle of the query node's box. Stored
+// per node as [constant, quadratic, linear…].
 class Polynomials {
  public:
   Polynomials(const Tree& queries, const Moments& moments, const KernelScale& scale, bool uniform,
@@ -92,8 +94,8 @@ class Polynomials {
         width_(2 + queries.features),
         values_(filled_array(queries.nodes() * width_, 0.0, execution)) {}
 
-  // Adds a node of samples to a node of queries; between: from the middle of the samples to that of
-  // the queries.
+  // Adds a node of samples to the polynomial of a node of queries. between: the vector from the
+  // middle of the samples' box to that of the queries' box.
   template <int fixed_features>
   void add(Index query, Index sample, const double* between) {
     const int features = fixed_features ? fixed_features : features_;
@@ -113,7 +115,7 @@ class Polynomials {
     to[1] += weight;
   }
 
-  // Hands a node's polynomial on to a child.
+  // Adds a node's polynomial to that of a child, about the child's middle.
   void pass_down(Index query, Index child) {
     const double* from = row(query);
     double* to = row(child);
@@ -126,7 +128,8 @@ class Polynomials {
     }
   }
 
-  // Adds a leaf's polynomial to its sums of single pairs, and divides by h².
+  // Adds a leaf's polynomial to its sums over single pairs, and divides them by h² unless the
+  // kernel is uniform.
   void evaluate(Index query, double* sums) const {
     const double* p = row(query);
     const int stride = queries_.stride;
@@ -143,6 +146,7 @@ class Polynomials {
     for (int slot = 0; slot < stride; ++slot) sums[slot] /= scale_.width_sq;
   }
 
+  // The weight of all samples in the polynomial (epanechnikov only).
   double weight(Index query) const { return row(query)[1]; }
 
  private:
@@ -227,10 +231,11 @@ class MomentSumWorker {
   Sums& sums_;
 };
 
-// A sum far below the weight inside the support has lost digits to cancellation: light points
-// beside heavy ones that the edge of their support just reaches.
-void repair(const MomentSumProblem& problem, Index leaf, double weight_inside,
-            const Execution& execution, double* values) {
+// Computes the sums of a leaf again if they are far below the weight inside the support: they have
+// lost digits to cancellation. This happens to light points if the edge of their support just
+// reaches heavy ones.
+void recompute_cancelled_sums(const MomentSumProblem& problem, Index leaf, double weight_inside,
+                              const Execution& execution, double* values) {
   const Tree& queries = problem.queries;
   std::vector<double> point;
   for (int i = 0; i < queries.count(leaf); ++i) {
@@ -261,7 +266,8 @@ void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions&
     const Index leaf = queries.leaf_of(node);
     double* values = sums.values.data() + leaf * queries.stride;
     polynomials.evaluate(node, values);
-    if (!problem.uniform()) repair(problem, leaf, polynomials.weight(node), execution, values);
+    if (!problem.uniform())
+      recompute_cancelled_sums(problem, leaf, polynomials.weight(node), execution, values);
   });
 }
 

@@ -1,22 +1,30 @@
-// The methods of summing kernels, one per file, apart from the grid
-// (density/grid/density_grid.hpp).
+// The methods of computing kernel sums, each in a file of its own; see DensityMethod for what they
+// are and which sums they support. The grid is declared in density/grid/density_grid.hpp.
+//
+// The caller allocates the arrays of `sums`, filled with zeros.
 #pragma once
 
 #include "density/sums.hpp"
 
 namespace quickshift {
 
-void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
-                 const Execution& execution, Sums& sums);
+// density_direct.cpp
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
-// Terms of this decay or more are 0 in the sums of blocks.
-inline constexpr double vanished_decay = 709.0;
+
+// density_moments.cpp
+void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                 const Execution& execution, Sums& sums);
+
+// density_blocks.cpp
 void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
                 Sums& sums);
-// Up to this many features blocks are never chosen.
+
+// Up to this many features block_sums is never chosen.
 inline constexpr int most_features_without_blocks = 6;
-// Whether block_sums is estimated to be faster than the sums through the tree.
+
+// density_blocks_cost.cpp: whether block_sums is estimated to be faster than the sums through the
+// tree.
 bool blocks_pay_for_sums(const Tree& samples, const DensityOptions& options);
 
 }  // namespace quickshift

@@ -1,4 +1,5 @@
-// What every method of summing kernels shares: its options, its result, how far terms matter.
+// Definitions shared by all methods of computing kernel sums: the options, the result, the scale of
+// a tree, and the distance beyond which samples no longer matter.
 #pragma once
 
 #include <cmath>
@@ -10,31 +11,42 @@
 
 namespace quickshift {
 
-// How sums are computed; each way gives the same sums within its promise. A way that does not serve
-// the kernel or the dimension at hand is an error where it is asked for.
+// How sums are computed. All methods agree within the promised error. Requesting a method that does
+// not support the kernel or the data throws std::invalid_argument.
 enum class DensityMethod {
-  automatic,  // the cheapest by estimate
+  automatic,  // the cheapest, by estimate
   direct,     // pair by pair, over the leaves within reach
-  moments,    // polynomials of whole nodes: uniform and epanechnikov
-  grid,       // through a grid, in linear time: gaussian, up to three features, rtol above 0
-  blocks,     // products of whole blocks, for many features: samples only, none periodic
+  moments,    // whole nodes as polynomials: uniform and epanechnikov, without leave_out
+  grid,    // spread, convolve, interpolate; linear time: gaussian, up to three features, rtol > 0
+  blocks,  // matrix products of blocks of points, for many features: sums at the samples, without
+           // leave_out and periodic features
 };
 
 struct DensityOptions {
   Kernel kernel = Kernel::gaussian;
   double bandwidth = 1.0;  // in the caller's units
   double rtol = 1e-9;      // infinite kernels: relative error of every sum; 0 sums all pairs
-  bool leave_out = false;  // queries are the samples: each leaves out its own location
+  bool leave_out = false;  // leave-one-out sums at the samples: without the sample's own location
   DensityMethod method = DensityMethod::automatic;
 };
 
-// The bandwidth in the scale of a tree. Beyond 2^60 times the data nothing changes any more, and
-// its square times a weight must not overflow.
+// The sum at a query is values * exp(log_scales); both are indexed by slot of the query tree. Far
+// from every sample the terms of an infinite kernel would underflow, so they are computed relative
+// to the term of the nearest sample. log_scales is empty if that cannot happen, because every query
+// is a sample and has its own term.
+struct Sums {
+  Array<double> values;
+  Array<double> log_scales;
+};
+
+// The bandwidth in the scale of a tree. It is limited to 2^60, where the largest coordinate is
+// in [1, 2): beyond that no sum changes any more, and the square of the bandwidth times a weight
+// must not overflow.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
 }
 
-// What turns squares into terms, for sums over these samples.
+// The constants that turn squared distances into terms, for sums over these samples.
 inline KernelScale scale_for(const Tree& samples, const DensityOptions& options) {
   KernelScale scale(options.kernel, bandwidth_in(samples, options), samples.features);
   scale.own_terms = !options.leave_out;
@@ -56,20 +68,17 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
           queries.leaf_weights[query_leaf] == samples.leaf_weights[sample_leaf]};
 }
 
-// By slot of the query tree. The sum is values * exp(log_scales): far from every sample the terms
-// of an infinite kernel would underflow, so they are taken relative to the nearest sample's. Empty
-// where that cannot happen, because every query is a sample.
-struct Sums {
-  Array<double> values;
-  Array<double> log_scales;
-};
-
-// Whether terms to a relative `roughness` serve. Far below the smallest sum they are not zero but
-// tiny, which very unequal weights would bring up again.
+// Whether terms with a relative error of `roughness` are accurate enough. Rough terms do not become
+// zero far below the smallest sum but stay tiny, and very unequal weights would make those matter.
 bool rough_terms_suffice(const Tree& samples, const DensityOptions& options);
 
-// The square beyond which the samples add less than half of rtol to a sum that is at least `least`
-// times exp(-near); the other half is for the terms' own errors. Infinite kernels.
+// In block sums a term exp(-decay) counts as 0 from this decay on; there it is about the smallest
+// normal double.
+inline constexpr double vanished_decay = 709.0;
+
+// For infinite kernels: the squared distance beyond which all samples together contribute less than
+// half of rtol to a sum that is at least `least` times exp(-near). The other half of rtol is left
+// for the errors of the terms themselves.
 inline double reach_sq(const Tree& samples, const DensityOptions& options, double least,
                        double near = 0.0) {
   if (options.rtol == 0.0) return std::numeric_limits<double>::infinity();
@@ -77,9 +86,10 @@ inline double reach_sq(const Tree& samples, const DensityOptions& options, doubl
   return square_at_decay(options.kernel, std::fmax(amount, 0.0), bandwidth_in(samples, options));
 }
 
-// One sum by itself, slowly and with every term by its definition, over the samples whose squared
-// distance is at most reach_sq: for queries so far away that the terms would underflow, and where
-// cancellation or the exact edge of a support decides. Relative to exp(log_scale).
+// The sum at one point, divided by exp(log_scale), over the samples whose squared distance is at
+// most reach_sq; slot `excluded` is left out. Every term is computed by the definition of the
+// kernel, which is slow. It serves queries that are so far from all samples that terms would
+// underflow, and sums that suffer from cancellation or depend on the exact edge of a support.
 double single_sum(const Tree& samples, const DensityOptions& options, const double* point,
                   double reach_sq, double log_scale, Index excluded = -1);
 

@@ -14,13 +14,14 @@ namespace quickshift {
 namespace {
 
 // Pointer jumping in place: every pass at least doubles the length of the paths that are resolved.
-// A thread may read what another has written, which leads to the same end by fewer steps. Returns
-// false if there is a path without an end; on a cycle doubled steps can also stand still.
+// A thread may read an entry that another thread has already advanced; it then reaches the same
+// root in fewer steps. Returns false if a path has no end. On some cycles the doubled steps come to
+// rest, so true does not exclude a cycle; the caller checks for that.
 template <class Row>
 bool follow(Row* next, Index rows, const Execution& execution) {
   Index reach = 1;
   for (std::atomic<bool> changed{true}; changed; reach *= 2) {
-    if (reach > 2 * rows) return false;  // longer than any path without a cycle
+    if (reach > 2 * rows) return false;  // longer than any path that has an end
     changed = false;
     run_ranges(execution, rows, [&](Index begin, Index end) {
       bool moved = false;
@@ -36,7 +37,8 @@ bool follow(Row* next, Index rows, const Execution& execution) {
   return true;
 }
 
-// Row: an integer that can name every row, the shorter the more of them are in the caches.
+// Row is an integer type that can hold every row index; the shorter it is, the more entries fit
+// into the caches.
 template <class Row>
 bool find_roots_by(const ParentEdges& edges, double tau, const Execution& execution, Index* root) {
   const auto goes_up = [&](Index row) {

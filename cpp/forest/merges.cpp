@@ -11,7 +11,7 @@ namespace quickshift {
 
 namespace {
 
-// Components of leaves, each with its highest.
+// Components of leaves, each with its highest leaf.
 class Components {
  public:
   explicit Components(Index leaves) : sets_(leaves), highest_(static_cast<std::size_t>(leaves)) {
@@ -28,8 +28,8 @@ class Components {
   std::vector<Index> highest_;  // by representative
 };
 
-// From a leaf across the saddle on, to the first that is higher than the one that is absorbed: the
-// way leads up to the top of the component, which is.
+// Starts at the leaf across the saddle and follows `towards` to the first leaf that is higher than
+// the absorbed one. There is one, because this path ends at the highest leaf of the component.
 Index first_above(Index absorbed, Index across, const std::vector<Index>& towards) {
   while (across > absorbed) across = towards[across];
   return across;

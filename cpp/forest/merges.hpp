@@ -1,4 +1,5 @@
-// What follows from the saddles alone: which leaf outlives which, and when any two meet.
+// Results that follow from the saddles alone: which leaf of the cluster tree absorbs which, and at
+// which level any two leaves are joined.
 #pragma once
 
 #include <span>
@@ -8,23 +9,23 @@
 
 namespace quickshift {
 
-// Leaves are numbered from the highest one down.
+// Leaves are numbered from the highest to the lowest.
 struct Merges {
-  // Each joins the component of leaf `piece`, its highest, with that of leaf `other`, which is
-  // absorbed.
+  // Each merge joins two components. `piece` is the highest leaf of the one, which survives;
+  // `other` is the highest leaf of the other, which is absorbed.
   std::vector<Saddle> merges;
-  // By leaf: a higher leaf that is next to it where it is absorbed; itself where nothing absorbs
-  // it.
+  // By leaf: a higher leaf that is its neighbor across the saddle at which it is absorbed; the leaf
+  // itself if it is never absorbed.
   std::vector<Index> towards;
 };
 
-// Rewrites saddles, in falling order of level, as merges; leaf[p] is the leaf of piece p. Of
-// several merges at one level each absorbed leaf joins the highest of all, so the merges do not
-// depend on the order of equal saddles.
+// Converts saddles, sorted by descending level, into merges; leaf[p] is the leaf of piece p. If
+// several merges at the same level join more than two components, all absorbed leaves are merged
+// into the highest leaf, so the merges do not depend on the order of saddles of equal level.
 Merges name_merges(std::span<const Saddle> saddles, std::span<const Index> leaf, Index leaves);
 
-// The merges as a forest of small depth: leaf l is in one component with up[l] below the level
-// at[l]; up[l] is l, and the level minus infinity, at a root.
+// The merges as a forest of small depth: leaf l is in the same component as leaf up[l] below the
+// level at[l]. At a root, up[l] is l and at[l] is minus infinity.
 struct MergeForest {
   std::vector<Index> up;
   std::vector<double> at;

@@ -15,10 +15,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Kruskal's algorithm from above, on pairs of nodes: a pair is as high as its best possible saddle,
-// the lower of its two highest points. The highest pair is split, or if it is two leaves, replaced
-// by its highest saddle; a saddle that comes up joins its pieces. What lies within one component is
-// dropped, so the many pairs below the level where all is joined are never looked at.
+// Kruskal's algorithm for a maximum spanning forest, on pairs of nodes by branch and bound. A
+// priority queue holds pairs of nodes and saddles. The level of a pair is an upper bound on its
+// saddles: the smaller of the heights of its two highest points. The pair with the highest level is
+// taken from the queue and replaced by the pairs of its children or, if it is a pair of leaves, by
+// its highest saddle. A saddle that is taken from the queue joins its pieces. Pairs that lie within
+// one component are discarded, so the many pairs below the level at which everything is joined are
+// never visited.
 class Linker {
  public:
   Linker(const Tree& tree, const PieceOfRow& rows, double tau, const Execution& execution)
@@ -57,7 +60,7 @@ class Linker {
   }
 
  private:
-  // Two nodes, or with pieces a saddle between points of theirs.
+  // A pair of nodes or, if `piece` is not negative, a saddle between a point of each.
   struct Pair {
     double level;
     Index node;
@@ -65,7 +68,7 @@ class Linker {
     Index piece = -1;
     Index other_piece = -1;
 
-    // Equal ones are told apart, so that the saddles do not depend on the order of rows.
+    // Ties in level are broken, so that the saddles do not depend on the order of the rows.
     bool operator<(const Pair& first) const {
       if (level != first.level) return level < first.level;
       return std::tie(piece, other_piece, node, other) <
@@ -73,13 +76,15 @@ class Linker {
     }
   };
 
-  // Two pieces of a node that were in different components, or one twice where there are none.
+  // A proof that a node is not within one component: two of its pieces that were in different
+  // components when last checked. The same piece twice if the node is within one component.
   struct Witness {
     Index piece;
     Index other;
   };
 
-  // The highest row of a location stands for it; the others are at distance zero from it.
+  // A location has the height and the piece of its highest row; the other rows are at distance zero
+  // from it, which joins their pieces by edges.
   void enter_rows(const PieceOfRow& rows) {
     for (Index row = 0; row < tree_.rows; ++row) {
       const Index slot = tree_.slot_of_row[row];
@@ -115,8 +120,8 @@ class Linker {
     return right.piece != right.other ? right : Witness{left.piece, right.piece};
   }
 
-  // Whether all of a node is in one component by now. A witness that no longer is one is replaced
-  // from below; once there is none, the node stays whole.
+  // Whether the whole node is in one component by now. A witness whose pieces have been joined is
+  // replaced by one from below; once there is none, the node remains whole.
   bool is_whole(Index node) {
     Witness& witness = witness_[node];
     if (witness.piece == witness.other) return true;
@@ -142,7 +147,7 @@ class Linker {
     return {left, components_.find(left) == components_.find(right) ? left : right};
   }
 
-  // Whether two nodes are in one component by now.
+  // Whether two nodes are in the same component by now.
   bool settled(Index node, Index other) {
     return is_whole(node) && is_whole(other) &&
            components_.find(witness_[node].piece) == components_.find(witness_[other].piece);
@@ -164,7 +169,8 @@ class Linker {
     }
   }
 
-  // The highest saddle between points of two leaves that are in different components.
+  // Puts the highest saddle between two leaves into the queue: over points nearer than tau that are
+  // in different components.
   void offer_leaves(Index node, Index other) {
     const Index leaf = tree_.leaf_of(node);
     const Index first = leaf * tree_.stride;
@@ -205,9 +211,9 @@ class Linker {
   }
 
   const Tree& tree_;
-  double reach_sq_;  // of squares nearer than tau
+  double reach_sq_;  // the largest squared distance below tau
   DisjointSet components_;
-  Index apart_;  // components less one
+  Index apart_;  // the number of components, minus one
   Array<double> heights_;
   Array<Index> piece_;
   Array<double> highest_;

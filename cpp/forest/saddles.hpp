@@ -1,9 +1,10 @@
-// Algorithm 2 for every level at once: where the pieces of the level sets meet.
+// Algorithm 2 for all levels at once: the levels at which the components of the level sets join.
 //
-// A piece is a part of a tree of the forest along which the density never falls towards its top, so
-// it meets every level set in one part or not at all. Two pieces join at the highest level at which
-// the level set holds two points of theirs, one of each, nearer than tau. All levels at once are
-// the maximum spanning forest of the pieces under these saddles.
+// A piece is a part of a tree of the forest along which the height never falls on the way to its
+// top, so its intersection with any level set is connected or empty. Two pieces join at the highest
+// level whose level set holds a point of each, nearer than tau to each other; that pair is their
+// saddle. The components of all level sets follow from the maximum spanning forest of the pieces,
+// with saddles as edges.
 #pragma once
 
 #include <span>
@@ -20,13 +21,13 @@ struct Saddle {
 };
 
 struct PieceOfRow {
-  const Index* piece;    // by row, from 0; anything for rows of weight zero
+  const Index* piece;    // by row, from 0; ignored for rows of weight zero
   const double* height;  // by row
-  Index pieces;          // how many there are
+  Index pieces;          // the number of pieces
 };
 
-// The saddles by which the pieces are joined, in falling order of level. `edges` join pieces
-// besides those that are nearer than tau.
+// Returns the saddles that join the pieces, in descending order of level. `edges` join pieces in
+// addition to the points that are nearer than tau.
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, double tau,
                                  const Execution& execution);

@@ -15,7 +15,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index queries_per_task = 256;
 
-// Any sample counts: one equal to the point; else the nearest, of equally near ones the highest.
+// A keeper for a sample with the same coordinates as the point; if there is none, for the nearest
+// sample, of equally near ones the highest.
 class KeepNearestHighest {
  public:
   KeepNearestHighest(const Heights& heights, const double* point)
@@ -30,7 +31,7 @@ class KeepNearestHighest {
   void offer(Index slot, double square) {
     if (square == 0.0 && heights_.is_at(slot, point_)) {
       equal_ = true;
-      square_ = -1.0;  // nothing else can be nearer, even where other squares underflow to 0
+      square_ = -1.0;  // ends the search, even if other squares underflow to 0
       slot_ = slot;
     } else if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
       square_ = square;
@@ -48,7 +49,7 @@ class KeepNearestHighest {
   Index slot_ = -1;
 };
 
-// One thread's search for the samples that queries follow.
+// Finds the sample whose label a query takes; one object per thread.
 class AssignmentSearch {
  public:
   AssignmentSearch(const Tree& tree, const Heights& heights, bool strict, double tau)

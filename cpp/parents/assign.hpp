@@ -1,12 +1,15 @@
-// Labels for new points: which sample each of them follows.
+// Prediction for new points: the sample whose label each of them takes.
 #pragma once
 
 #include "tree/kdtree.hpp"
 
 namespace quickshift {
 
-// For every query the row of the sample whose label it takes: an equal sample; else the nearest
-// higher one within tau; else the nearest. Of equally near ones the highest.
+// Writes for every query the row of the sample whose label it takes: a sample with the same
+// coordinates if there is one; otherwise the nearest higher sample within tau; otherwise the
+// nearest sample. Of equally near samples the highest is taken. row_heights: one per row of the
+// samples. bits: significant bits to which heights are rounded. strict: samples of equal height are
+// not higher.
 void assign_queries(const Tree& tree, const double* row_heights, int bits, bool strict, double tau,
                     const Points& queries, const double* query_heights, const Execution& execution,
                     Index* row);

@@ -1,4 +1,4 @@
-// The keeper of a search for the nearest higher sample.
+// The keeper (tree/search.hpp) of a search for the nearest higher sample.
 #pragma once
 
 #include <limits>
@@ -8,10 +8,12 @@
 
 namespace quickshift {
 
-// Keeps the nearest sample that is higher than a given height; of equally near ones the highest.
+// Keeps the nearest sample that is higher than a given point; of equally near samples the highest.
 class KeepNearestHigher {
  public:
-  // own_leaf: the leaf that holds the point, if it is a sample.
+  // height: of the point, rounded. strict: samples of equal height are not higher; otherwise their
+  // coordinates decide. own_leaf: the leaf that holds the point, or -1 if it is not a sample.
+  // reach: samples at a larger squared distance are ignored.
   KeepNearestHigher(const Heights& heights, double height, const double* point, bool strict,
                     Index own_leaf = -1, double reach = std::numeric_limits<double>::infinity())
       : heights_(heights),
@@ -24,10 +26,12 @@ class KeepNearestHigher {
   double reach() const { return square_; }
   bool wants(Index node) const {
     const double highest = heights_.greatest_height(node);
-    return highest > height_ || (highest == height_ && counts(heights_.highest_below(node)));
+    return highest > height_ || (highest == height_ && is_higher(heights_.highest_below(node)));
   }
-  // Only the nearest of the leaf's higher samples can count, unless equal heights are to be told
-  // apart; the sample that asks is itself one of them.
+  // Offers the nearest of the leaf's higher samples, which is enough unless another sample has the
+  // same height as the point and ties are not strict: then coordinates decide which one is higher,
+  // and all samples of the leaf are offered. The point itself is one of the equal heights in its
+  // own leaf.
   void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
             double* squares) {
     const Index first = leaf * tree.stride;
@@ -42,7 +46,7 @@ class KeepNearestHigher {
     }
   }
   void offer(Index slot, double square) {
-    if (!counts(slot)) return;
+    if (!is_higher(slot)) return;
     if (slot_ < 0 || square < square_ || heights_.higher(slot, slot_)) {
       square_ = square;
       slot_ = slot;
@@ -52,7 +56,7 @@ class KeepNearestHigher {
   Index slot() const { return slot_; }
 
  private:
-  bool counts(Index slot) const {
+  bool is_higher(Index slot) const {
     const double other = heights_.height(slot);
     if (other != height_ || strict_) return other > height_;
     return heights_.higher(slot, height_, point_);

@@ -1,4 +1,4 @@
-// The parents of all locations of a leaf.
+// Finds the parents of all locations of a leaf together.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace quickshift {
 
-// The smallest float above a value; infinity is its own.
+// The smallest double above a value; infinity for infinity.
 inline double next_above(double value) {
   if (value == std::numeric_limits<double>::infinity()) return value;
   if (value == 0.0) return std::numeric_limits<double>::denorm_min();
@@ -18,16 +18,18 @@ inline double next_above(double value) {
   return std::bit_cast<double>(value > 0.0 ? bits + 1 : bits - 1);
 }
 
-// Looks for the parents of all locations of a leaf: in lanes, as far as the nearest higher sample
-// of their own leaf; the few that this does not settle one by one. These are the highest of the
-// leaf, and those that need a look at equal heights or equal distances.
+// Most parents are near, so all locations of a leaf are searched for at once, one location per
+// vector lane: first in their own leaf, and then in other leaves up to the distance of the nearest
+// higher sample of their own leaf. The few locations that remain are searched for one by one: the
+// highest of the leaf, which has no higher sample there, and those for which equal heights or equal
+// distances have to be resolved.
 class LeafParents {
  public:
   LeafParents(const Tree& tree, const Heights& heights, bool strict, TreeSearch& search)
       : tree_(tree), heights_(heights), strict_(strict), search_(search) {}
 
-  // Runs write(slot, parent's slot or -1, square) for each location of the leaf. point: room for
-  // the coordinates of one.
+  // Calls write(slot, parent's slot or -1, squared distance) for each location of the leaf. point:
+  // scratch memory for the coordinates of one location.
   template <class Write>
   void find(Index leaf, double* point, const Write& write) {
     const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
@@ -81,7 +83,8 @@ class LeafParents {
     });
   }
 
-  // In its own leaf, where no heights are equal, each looks for what is above itself.
+  // Prepares the search within the leaf itself, where no two heights are equal: each location
+  // searches for samples above its own height.
   void reset_lanes(Index leaf) {
     const double* heights = heights_.by_slot() + leaf * tree_.stride;
     for (int i = 0; i < tree_.stride; ++i) {
@@ -93,8 +96,9 @@ class LeafParents {
     }
   }
 
-  // Those that found nothing look no further here. In other leaves, equal heights count too, unless
-  // ties are strict. Returns the largest square.
+  // Prepares the search in other leaves. Locations that have found nothing so far are left to the
+  // search one by one. In other leaves samples of equal height are eligible too, unless ties are
+  // strict. Returns the largest squared distance that still has to be searched.
   double prepare_for_other_leaves(Index leaf) {
     const double* heights = heights_.by_slot() + leaf * tree_.stride;
     double widest = -1.0;
@@ -113,7 +117,7 @@ class LeafParents {
   bool strict_;
   TreeSearch& search_;
   HigherFound found_;
-  double lowest_ = 0.0;
+  double lowest_ = 0.0;  // the least height in the leaf
 };
 
 }  // namespace quickshift

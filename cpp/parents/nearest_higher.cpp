@@ -11,8 +11,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Rows that do not stand for their location: below its top row they hang on it at distance 0; with
-// strict ties an equally high row does as the top row does.
+// Writes the parents of rows of weight zero and of duplicate rows. The parent of a duplicate is the
+// top row of its location, at distance 0. With strict ties, a duplicate as high as the top row has
+// the parent of the top row instead.
 void write_other_rows(const Tree& tree, const Heights& heights, const double* row_heights, int bits,
                       bool strict, const Execution& execution, Index* parent, double* distance) {
   const auto write = [&](Index row) {
@@ -25,7 +26,8 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* ro
     const Index top = heights.top_row(slot);
     if (row == top) return;
     if (!strict || round_to_bits(row_heights[row], bits) < heights.height(slot)) {
-      parent[row] = distance[top] == 0.0 ? parent[top] : top;  // a square may underflow to 0
+      parent[row] =
+          distance[top] == 0.0 ? parent[top] : top;  // the top row's own square may underflow to 0
       distance[row] = 0.0;
     } else {
       parent[row] = parent[top] == top ? row : parent[top];
@@ -40,7 +42,10 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* ro
 ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, ParentMethod method) {
   const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
   if (method == ParentMethod::blocks && !blocks) {
-    throw std::invalid_argument("blocks do not serve periodic features");
+    throw std::invalid_argument(
+        "method blocks does not support periodic features, or more than 2^31 - 1 distinct points; "
+        "use "
+        "method tree");
   }
   if (method != ParentMethod::automatic) return method;
   const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);
@@ -71,16 +76,14 @@ void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool 
       }
     });
   } else {
-    // Rows lie anywhere: they arrive while their parents are found.
-    const auto fetch = [&](Index leaf) {
+    search_from_leaves(tree, tree, execution, [&](TreeSearch& search, Index leaf, double* point) {
+      // The rows of a leaf are scattered over the output, so their cache lines are prefetched while
+      // the parents are searched for.
       for (int i = 0; i < tree.count(leaf); ++i) {
         const Index row = heights.top_row(leaf * tree.stride + i);
         __builtin_prefetch(parent + row, 1);
         __builtin_prefetch(distance + row, 1);
       }
-    };
-    search_from_leaves(tree, tree, execution, [&](TreeSearch& search, Index leaf, double* point) {
-      fetch(leaf);
       LeafParents(tree, heights, strict, search).find(leaf, point, write);
     });
   }

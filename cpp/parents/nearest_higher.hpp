@@ -1,4 +1,4 @@
-// Algorithm 1's parents: for every sample its nearest higher one, however far.
+// The parents of Algorithm 1: for every sample the nearest higher sample, at any distance.
 #pragma once
 
 #include <vector>
@@ -7,28 +7,34 @@
 
 namespace quickshift {
 
-// How parents are found; each way gives the same ones.
+// How parents are found. All methods give the same parents.
 enum class ParentMethod {
-  automatic,  // the cheapest by estimate
-  tree,       // a search for every sample
-  blocks,     // products of whole blocks, for many features: none periodic
+  automatic,  // the cheapest, by estimate
+  tree,       // one search of the tree per sample, or per leaf of samples
+  blocks,     // matrix products of blocks of points, for many features; not for periodic features
 };
 
-// By slot: the nearest higher location and the square of its distance; -1 and infinity where there
-// is none.
+// By slot: the squared distance to the nearest higher location, and its slot; infinity and -1 if
+// there is none.
 struct NearestHigher {
   std::vector<double> square;
   std::vector<Index> slot;
 };
+
+// nearest_higher_blocks.cpp
 NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
                                        const Execution& execution);
+
 // Up to this many features it is never chosen.
 inline constexpr int most_features_for_search = 4;
-// Whether that is estimated to be faster than a search for every sample.
+
+// nearest_higher_blocks_cost.cpp: whether that is estimated to be faster than searching the tree.
 bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict);
 
-// By row: the parent's row and the distance in the caller's units. A row without a higher one is
-// its own parent at an infinite distance; a row of weight zero its own at NaN.
+// Writes for every row its parent's row and the distance in the caller's units. A row without a
+// higher row is its own parent at distance infinity; a row of weight zero is its own parent at
+// distance NaN. row_heights: one per row, rounded to `bits` significant bits before they are
+// compared. strict: samples of equal height are not higher.
 void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool strict,
                     ParentMethod method, const Execution& execution, Index* parent,
                     double* distance);

@@ -1,5 +1,6 @@
-// Parents block by block. Products in single precision sort out which pairs can be the nearest
-// higher ones, within their error bound; those are computed by the definition of the distance.
+// Parents block by block, for many features. Squared distances from matrix products in single
+// precision, with their error bound, discard the pairs that cannot be parent and child; the
+// distances of the remaining pairs are computed by the definition. The parents are therefore exact.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -16,8 +17,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr float infinity_single = std::numeric_limits<float>::infinity();
 
-// By position: how many locations come before it from the highest one down; with strict ties equal
-// densities share the number, so that neither is higher.
+// By position: the rank of each location, 0 for the highest. With strict ties locations of equal
+// height share a rank, so that neither is higher.
 std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
   struct LocationHeight {
     double height;
@@ -52,9 +53,9 @@ struct BlockSearchProblem {
   const Blocks& blocks;
   const Heights& heights;
   std::vector<int> ranks;     // by position
-  std::vector<int> smallest;  // by block
-  double error;               // of a single square, relative to the norms
-  double underflow;           // and what the smallest floats add to it
+  std::vector<int> smallest;  // by block: the smallest rank, that of its highest location
+  double error;               // bound on the error of a square, relative to the sum of the norms
+  double underflow;           // bound on the absolute error that underflow adds
 
   BlockSearchProblem(const Blocks& all, const Heights& order, bool strict)
       : blocks(all),
@@ -71,7 +72,7 @@ struct BlockSearchProblem {
   }
 };
 
-// A block, or some of its points, about a centre.
+// All or some points of a block in single precision, relative to a center.
 struct CenteredPoints {
   CenteredPoints(const Blocks& blocks, int features)
       : room(single_panels_for(blocks.room) * single_panel_width),
@@ -86,7 +87,7 @@ struct CenteredPoints {
   std::vector<float> norms;
   std::vector<int> ranks;
   std::vector<Index> positions;
-  float largest = 0.0f;  // of the norms
+  float largest = 0.0f;  // the largest norm
 };
 
 class BlockSearchWorker {
@@ -144,7 +145,7 @@ class BlockSearchWorker {
     std::iota(points.begin(), points.end(), 0);
   }
 
-  // The points of a block that may have their parents in another one.
+  // Lists the points of a block whose parents may be in the other block.
   void list_points_in_reach(Index block, Index other, double gap, std::vector<int>& points) {
     points.clear();
     if (widest_[block] < gap) return;
@@ -185,8 +186,8 @@ class BlockSearchWorker {
     }
   }
 
-  // Offers the points of block b to the chosen ones of block a, and with `both` the other way
-  // round.
+  // Considers the points of block b as parents of the chosen points of block a, and with `both`
+  // also the chosen points of a as parents of the points of b.
   void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
     const double* center = blocks_->center(b);
     if (b != loaded_) {
@@ -214,9 +215,10 @@ class BlockSearchWorker {
     check_candidates(both);
   }
 
-  // Turns the least square of each point into the largest one that can still be its nearest higher
-  // one's: what is more than twice the error above the least is certainly farther than it. Below
-  // all squares where none can.
+  // Replaces the least computed square of each point by the largest computed square that its
+  // nearest higher point can have: a point whose square exceeds the least by more than twice the
+  // error is certainly farther away. The limit is minus infinity if no point of the block can be
+  // the parent.
   void turn_into_limits(const CenteredPoints& points, float largest,
                         std::vector<float>& least) const {
     for (int i = 0; i < points.count; ++i) {
@@ -235,7 +237,7 @@ class BlockSearchWorker {
     return rounded < value ? std::nextafter(rounded, infinity_single) : rounded;
   }
 
-  // Computes the distances of those pairs that can be parent and child.
+  // Computes the exact squares of the pairs that can be parent and child.
   void check_candidates(bool both) {
     for (int i = 0; i < rows_.count; ++i) {
       if (!both && least_of_rows_[i] == -infinity_single) continue;
@@ -274,13 +276,13 @@ class BlockSearchWorker {
   const BlockSearchProblem* problem_;
   const Blocks* blocks_;
   int features_;
-  double* squares_;  // by slot: of the nearest higher one so far
-  Index* slots_;
+  double* squares_;  // by slot: to the nearest higher location so far
+  Index* slots_;     // by slot: that location
   CenteredPoints rows_;
   CenteredPoints columns_;
-  double* widest_;  // by block: no less than the largest square
+  double* widest_;  // by block: an upper bound on squares_ of its points
   std::vector<double> to_box_;
-  Index loaded_ = -1;  // the block in columns_
+  Index loaded_ = -1;  // the block that columns_ holds
   std::vector<double> gathered_;
   std::vector<float> matrix_;
   int width_ = 0;  // columns of the matrix

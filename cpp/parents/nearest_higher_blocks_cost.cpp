@@ -1,4 +1,5 @@
-// Whether parents are found faster in blocks than by a search of the tree.
+// Estimates whether parents are found faster by blocks (nearest_higher_blocks.cpp) than by
+// searching the tree.
 #include <algorithm>
 #include <vector>
 
@@ -10,9 +11,10 @@ namespace quickshift {
 
 namespace {
 
+// Nanoseconds per pair, measured.
 constexpr PairCost cost_in_tree{0.2, 5.5};
 constexpr PairCost cost_in_blocks{0.02, 0.7};
-// Nanoseconds per location, however many others it meets.
+// Nanoseconds per location, in addition to its pairs.
 constexpr double search_in_tree = 250.0;
 constexpr double search_in_blocks = 500.0;
 
@@ -42,7 +44,7 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
     CountingKeeper keeper(heights, heights.height(leaf * tree.stride), point.data(), strict, leaf);
     search.from_leaf(leaf, point.data(), keeper);
     const double scanned = static_cast<double>(keeper.leaves) / static_cast<double>(tree.leaves());
-    // Two blocks that meet as a whole do so once for both.
+    // A pair of whole blocks is computed once for both directions.
     const double met = std::min(0.5, blocks_near_point(tree, point.data(), keeper.square()));
     by_tree += scanned * all * cost_in_tree.of(tree) + search_in_tree;
     by_blocks += met * all * cost_in_blocks.of(tree) + search_in_blocks;

@@ -1,4 +1,4 @@
-// The module: trees, sums and parents for Python.
+// The Python module, with the functions for trees, kernel sums and parents.
 #include "python/bindings.hpp"
 
 #include "parents/assign.hpp"
@@ -9,8 +9,9 @@
 namespace quickshift {
 
 DensityOptions density_options(int kernel, double bandwidth, double rtol, DensityMethod method) {
-  require(kernel >= 0 && kernel < kernel_count, "unknown kernel code");
-  require(bandwidth > 0.0 && rtol >= 0.0, "bandwidth must be positive and rtol not negative");
+  require(kernel >= 0 && kernel < kernel_count, "kernel must be a code from quickshift.kernels");
+  require(bandwidth > 0.0 && rtol >= 0.0,
+          "bandwidth must be positive, and rtol must not be negative");
   DensityOptions options;
   options.kernel = static_cast<Kernel>(kernel);
   options.bandwidth = bandwidth;
@@ -27,7 +28,8 @@ Tree make_tree(const AnyPoints& array, const std::optional<Reals>& weights,
   const double* w = optional_data(weights, array.shape(0), "weights must have one value per row");
   const double* p = optional_data(period, array.shape(1), "period must have one value per column");
   const auto rows = static_cast<double>(points.rows);
-  const double work = rows * 10.0 * (4.0 + std::log2(rows));  // about ten a row and level
+  const double work =
+      rows * 10.0 * (4.0 + std::log2(rows));  // about ten operations per row and level
   return without_gil(threads, report, work, [&](const Execution& execution) {
     return build_tree(points, w, p, execution);
   });
@@ -75,9 +77,12 @@ auto sums_at_samples(const Tree& tree, int kernel, double bandwidth, double rtol
 auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, double bandwidth,
                      double rtol, bool leave_out, DensityMethod method, int threads,
                      const Report& report) {
-  require(queries.features == samples.features, "queries and samples differ in their columns");
-  require(leave_out == (&queries == &samples),
-          "samples are queries of their own only if each is left out of its sum");
+  require(queries.features == samples.features,
+          "queries and samples must have the same number of columns");
+  require(
+      leave_out == (&queries == &samples),
+      "leave_out must be set if and only if queries and samples are the same tree; for sums that "
+      "include each sample itself use kernel_sums");
   DensityOptions options = density_options(kernel, bandwidth, rtol, method);
   options.leave_out = leave_out;
   Buffer<double> values(queries.rows);
@@ -118,7 +123,8 @@ auto parents(const Tree& tree, const Reals& heights, int bits, bool strict, int 
 auto assign(const Tree& tree, const Reals& heights, int bits, bool strict, double tau,
             const AnyPoints& queries, const Reals& query_heights, int threads) {
   const Points points = points_of(queries);
-  require(points.features == tree.features, "queries and samples differ in their columns");
+  require(points.features == tree.features,
+          "queries and samples must have the same number of columns");
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(query_heights.size() == queries.shape(0), "query_heights must have one value per query");
   Buffer<Index> rows(points.rows);
@@ -162,7 +168,7 @@ auto coordinates(const Tree& tree, const Indices& rows) {
   return out.shaped<2>({rows.size(), static_cast<std::size_t>(tree.features)});
 }
 
-// A tree is plain data, so its state is its arrays.
+// A tree is plain data, so its pickled state consists of its numbers and arrays.
 nb::tuple tree_state(const Tree& t) {
   return nb::make_tuple(t.rows, t.locations, t.features, t.exponent, t.levels, t.stride, t.periodic,
                         t.weight_exponent, array_of(t.coordinates), array_of(t.weights),
@@ -178,26 +184,27 @@ void copy_to(nb::handle object, Values& to) {
   to.assign(array.data(), array.data() + array.size());
 }
 
-// A state may come from a damaged file: what is indexed later must be there.
+// A state may come from a damaged file, so everything that is used as an index later is checked.
 void check_state(const Tree& t) {
   require(t.levels >= 0 && t.levels < 60 && t.features > 0 && t.locations > 0 && t.rows > 0 &&
               t.stride == stride_for(t.locations, t.levels) && t.stride <= max_stride,
-          "the state of the tree is damaged");
+          "the state of the tree is damaged: its sizes or indices are inconsistent");
   const auto slots = static_cast<std::size_t>(t.slots());
   const auto features = static_cast<std::size_t>(t.features);
   const bool sized = t.coordinates.size() == slots * features && t.weights.size() == slots &&
                      t.boxes.size() == 2 * features * static_cast<std::size_t>(t.nodes()) &&
                      t.period.size() == features && t.row_of_slot.size() == slots &&
                      t.slot_of_row.size() == static_cast<std::size_t>(t.rows);
-  require(sized, "the state of the tree is damaged");
+  require(sized, "the state of the tree is damaged: its sizes or indices are inconsistent");
   const auto outside = [](Index bound) { return [=](Index i) { return i < -1 || i >= bound; }; };
   require(std::none_of(t.row_of_slot.begin(), t.row_of_slot.end(), outside(t.rows)) &&
               std::none_of(t.slot_of_row.begin(), t.slot_of_row.end(), outside(t.slots())),
-          "the state of the tree is damaged");
+          "the state of the tree is damaged: its sizes or indices are inconsistent");
 }
 
 void restore_tree(Tree& t, const nb::tuple& state) {
-  require(state.size() == 14, "the state of a tree has 14 parts");
+  require(state.size() == 14,
+          "the state of a tree must have 14 parts; it was damaged or saved by another version");
   new (&t) Tree();
   t.rows = nb::cast<Index>(state[0]);
   t.locations = nb::cast<Index>(state[1]);
@@ -221,8 +228,8 @@ void restore_tree(Tree& t, const nb::tuple& state) {
 
 NB_MODULE(_core, m) {
   m.doc() =
-      "The native core of quickshift. Arguments are checked in Python; see quickshift.stages.";
-  nb::set_leak_warnings(false);  // whoever ends while holding a tree has done nothing wrong
+      "The compiled core of quickshift. Arguments are checked in Python; see quickshift.stages.";
+  nb::set_leak_warnings(false);  // a tree may be alive when the interpreter exits
   choose_instruction_set();
 
   nb::class_<Tree>(m, "Tree", "Distinct weighted locations in a balanced k-d tree.")
@@ -244,27 +251,33 @@ NB_MODULE(_core, m) {
                    [](const Tree& t) { return std::ldexp(t.total_weight, t.weight_exponent); })
       .def("absent_rows", &absent_rows, "Rows of weight zero.")
       .def("locations", &locations,
-           "Coordinates and weights of the locations, in an order free of the rows' order.")
-      .def("first_rows", &first_rows, "First row and weight of each location, in that order.")
+           "Coordinates and weights of the locations, in an order that does not depend on the "
+           "order of "
+           "the rows.")
+      .def("first_rows", &first_rows,
+           "First row and weight of each location, in the order of `locations`.")
       .def(
           "slots_of_rows", [](const Tree& t) { return array_of(t.slot_of_row); },
-          "Where in the tree the location of each row is; -1 for rows of weight zero.")
+          "Slot of each row's location in the tree; -1 for rows of weight zero.")
       .def_prop_ro("slots", &Tree::slots)
-      .def("coordinates", &coordinates, "rows"_a,
-           "Coordinates of the given rows, periodic ones wrapped.")
+      .def(
+          "coordinates", &coordinates, "rows"_a,
+          "Coordinates of the given rows; those of periodic features are wrapped into [0, period).")
       .def(
           "query_tree",
           [](const Tree& samples, const AnyPoints& queries, int threads) {
             const Points points = points_of(queries);
             require(points.features == samples.features,
-                    "queries and samples differ in their columns");
+                    "queries and samples must have the same number of columns");
             return without_gil(threads, [&](const Execution& execution) {
               return build_query_tree(points, samples, execution);
             });
           },
-          "queries"_a, "threads"_a = 1, "A tree over queries to these samples.");
+          "queries"_a, "threads"_a = 1,
+          "A tree of queries with the scale and the periods of these samples.");
 
-  nb::enum_<InstructionSet>(m, "InstructionSet", "What vector code can be compiled for.")
+  nb::enum_<InstructionSet>(m, "InstructionSet",
+                            "Instruction sets for which vector code can be compiled.")
       .value("generic", InstructionSet::generic)
       .value("neon", InstructionSet::neon)
       .value("v2", InstructionSet::v2)
@@ -272,13 +285,15 @@ NB_MODULE(_core, m) {
       .value("v4", InstructionSet::v4);
   m.def("instruction_set", &instruction_set, "The instruction set in use.");
   m.def("has_instruction_set", &has_instruction_set, "instruction_set"_a,
-        "Whether the machine has an instruction set, and vector code was compiled for it.");
-  m.def("set_instruction_set", &set_instruction_set, "instruction_set"_a,
-        "Use another one that the machine has; for tests, while nothing else runs.");
+        "Whether the machine supports an instruction set and vector code was compiled for it.");
+  m.def(
+      "set_instruction_set", &set_instruction_set, "instruction_set"_a,
+      "Use another instruction set that the machine supports. For tests only; no other thread may "
+      "be computing.");
   m.def("compiler", [] { return compiler; }, "Name and version of the compiler.");
 
   nb::enum_<DensityMethod>(m, "DensityMethod",
-                           "How sums are computed; for tests, which force each.")
+                           "How kernel sums are computed; tests use it to force each method.")
       .value("automatic", DensityMethod::automatic)
       .value("direct", DensityMethod::direct)
       .value("moments", DensityMethod::moments)
@@ -286,22 +301,24 @@ NB_MODULE(_core, m) {
       .value("blocks", DensityMethod::blocks);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "method"_a = DensityMethod::automatic, "threads"_a = 1, "report"_a = nb::none(),
-        "Unnormalised kernel sums at the samples, each including itself.");
+        "Unnormalized kernel sums at the samples, each of which includes its own term.");
   m.def("kernel_sums_at", &sums_at_queries, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a,
         "rtol"_a, "leave_out"_a = false, "method"_a = DensityMethod::automatic, "threads"_a = 1,
         "report"_a = nb::none(),
-        "Unnormalised kernel sums at queries: values, and the logarithms of their scales.");
+        "Unnormalized kernel sums at queries: values and log_scales; a sum is value * "
+        "exp(log_scale).");
   m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Distance of every location to the nearest other one, in the order of `locations`.");
-  nb::enum_<ParentMethod>(m, "ParentMethod", "How parents are found; for tests, which force each.")
+        "Distance from every location to the nearest other location, in the order of `locations`.");
+  nb::enum_<ParentMethod>(m, "ParentMethod",
+                          "How parents are found; tests use it to force each method.")
       .value("automatic", ParentMethod::automatic)
       .value("tree", ParentMethod::tree)
       .value("blocks", ParentMethod::blocks);
   m.def("nearest_higher", &parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "threads"_a = 1,
         "report"_a = nb::none(), "method"_a = ParentMethod::automatic,
-        "Parent row and distance of every row.");
+        "Parent row of every row, and the distance to it.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "heights"_a, "bits"_a, "rows"_a,
-        "The given rows, highest first.");
+        "The given rows, sorted from the highest to the lowest.");
   m.def("assign", &assign, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_heights"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
   bind_forest(m);

@@ -1,5 +1,5 @@
-// What the bindings share: plain arrays in, plain arrays out, the GIL released in between. Only
-// they know Python.
+// Definitions shared by the bindings, the only files that know Python: plain arrays in, plain
+// arrays out, and the GIL released in between.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -42,11 +42,13 @@ inline Points points_of(const AnyPoints& array) {
   } else if (array.dtype() == nb::dtype<float>()) {
     points.narrow = static_cast<const float*>(array.data());
   } else {
-    throw nb::type_error("points must be float64 or float32");
+    throw nb::type_error("points must be a float64 or float32 array");
   }
   return points;
 }
 
+// The data of an optional array, null if it is absent; throws with the message if its size is
+// wrong.
 inline const double* optional_data(const std::optional<Reals>& array, std::size_t size,
                                    const char* message) {
   if (!array) return nullptr;
@@ -54,7 +56,7 @@ inline const double* optional_data(const std::optional<Reals>& array, std::size_
   return array->data();
 }
 
-// Memory that Python will own; written before the array is made of it.
+// Memory that is filled first and then handed over to a NumPy array, which owns it.
 template <class Value>
 class Buffer {
  public:
@@ -80,21 +82,24 @@ auto array_of(const Values& values) {
   return buffer.array();
 }
 
-// What Python hands over to be told, from the calling thread, which part of a call is done.
+// A Python function that is called now and then, from the calling thread, with the completed share
+// of the work, from 0 to 1.
 using Report = std::optional<nb::callable>;
 
+// Thrown to end a call after a Python error was set: by a signal handler or by the report.
 struct Interrupted {};
 
-// Python hands signals to its main thread alone.
+// Python delivers signals to its main thread only.
 inline bool may_hear_signals() {
   const nb::object main = nb::module_::import_("threading").attr("main_thread")();
   return main.attr("ident").equal(nb::int_(PyThread_get_thread_ident()));
 }
 
-// Runs a computation without the GIL. Signals are looked for by the calling thread; the error that
-// a handler or the report raised stays set in its thread state until the workers have stopped.
-// Where there is nothing to hear or to tell, it does not wait for the GIL either.
-// `expected_work` is the least number of elementary operations that the call will say it takes.
+// Runs a computation without the GIL. The calling thread checks for signals and calls the report,
+// for which it takes the GIL. An error that a signal handler or the report raises stays set in the
+// thread state until the workers have stopped, and is then raised. If there is no report and the
+// calling thread cannot receive signals, the GIL is not taken at all. expected_work: a lower bound
+// on the elementary operations of the whole call, as run_tasks counts them.
 template <class Compute>
 auto without_gil(int threads, const Report& report, double expected_work, const Compute& compute) {
   require(threads >= 1, "threads must be at least 1");
@@ -123,21 +128,19 @@ auto without_gil(int threads, const Compute& compute) {
   return without_gil(threads, std::nullopt, 0.0, compute);
 }
 
+// Work per location, times the number of locations.
 inline double rows_times(const Tree& tree, double work) {
   return work * static_cast<double>(tree.locations);
 }
 
-// What follows from parents: cuts and cluster trees.
-void bind_forest(nb::module_& m);
-// Modes of one column given others.
-void bind_regression(nb::module_& m);
-// What memory.py needs to know.
-void bind_memory(nb::module_& m);
-// Pictures.
-void bind_image(nb::module_& m);
-// The choices between methods, for tests.
-void bind_methods(nb::module_& m);
+// Each of these adds the functions of one file to the module.
+void bind_forest(nb::module_& m);      // cuts and cluster trees
+void bind_regression(nb::module_& m);  // modal regression
+void bind_image(nb::module_& m);       // image segmentation
+void bind_memory(nb::module_& m);      // figures for memory estimates
+void bind_methods(nb::module_& m);     // the choices between methods, for tests
 
+// Checks the arguments and returns them as options.
 DensityOptions density_options(int kernel, double bandwidth, double rtol,
                                DensityMethod method = DensityMethod::automatic);
 

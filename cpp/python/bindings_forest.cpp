@@ -9,7 +9,7 @@ namespace quickshift {
 namespace {
 
 auto roots(const Indices& parent, const Reals& distance, double tau, int threads) {
-  require(parent.size() == distance.size(), "parent and distance differ in length");
+  require(parent.size() == distance.size(), "parent and distance must have the same length");
   const auto rows = static_cast<Index>(parent.size());
   Buffer<Index> root(rows);
   const bool valid = without_gil(threads, [&](const Execution& execution) {
@@ -42,12 +42,13 @@ auto arrays_of(const std::vector<Saddle>& saddles) {
 }
 
 std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels, Index pieces) {
-  require(joined.shape(0) == levels.size() && joined.shape(1) == 2, "joined must hold pairs");
+  require(joined.shape(0) == levels.size() && joined.shape(1) == 2,
+          "joined must have shape (n, 2), with one row per level");
   std::vector<Saddle> saddles;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Index a = joined.data()[2 * i];
     const Index b = joined.data()[2 * i + 1];
-    require(std::min(a, b) >= 0 && std::max(a, b) < pieces, "joined must name pieces");
+    require(std::min(a, b) >= 0 && std::max(a, b) < pieces, "joined must hold indices of pieces");
     saddles.push_back({a, b, levels.data()[i]});
   }
   return saddles;
@@ -57,17 +58,18 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
              const Indices& lower, const Indices& upper, int threads, const Report& report) {
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
-  require(lower.size() == upper.size(), "lower and upper differ in length");
+  require(lower.size() == upper.size(), "lower and upper must have the same length");
   for (Index row = 0; row < tree.rows; ++row) {
     const Index number = piece.data()[row];
     require(tree.slot_of_row[row] < 0 || (number >= 0 && number < pieces),
-            "piece must name one of the pieces");
+            "piece must hold indices from 0 to pieces - 1");
   }
   std::vector<Saddle> edges;
   for (std::size_t i = 0; i < lower.size(); ++i) {
     const Index a = lower.data()[i];
     const Index b = upper.data()[i];
-    require(std::min(a, b) >= 0 && std::max(a, b) < tree.rows, "edges must name rows");
+    require(std::min(a, b) >= 0 && std::max(a, b) < tree.rows,
+            "lower and upper must hold indices of rows");
     const double level = std::min(heights.data()[a], heights.data()[b]);
     edges.push_back({piece.data()[a], piece.data()[b], level});
   }
@@ -81,7 +83,8 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
 auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indices& leaf,
                   Index leaves) {
   for (std::size_t i = 0; i < leaf.size(); ++i) {
-    require(leaf.data()[i] >= 0 && leaf.data()[i] < leaves, "leaf must name one of the leaves");
+    require(leaf.data()[i] >= 0 && leaf.data()[i] < leaves,
+            "leaf must hold indices from 0 to leaves - 1");
   }
   const auto saddles = saddles_of(joined, levels, static_cast<Index>(leaf.size()));
   const Merges named = name_merges(saddles, {leaf.data(), leaf.size()}, leaves);
@@ -94,13 +97,14 @@ auto forest_of_merges(const PairsOfIndices& joined, const Reals& levels, Index l
 }
 
 auto linkage(const Indices& parent, const Reals& distance, const Indices& children) {
-  require(parent.size() == distance.size(), "parent and distance differ in length");
+  require(parent.size() == distance.size(), "parent and distance must have the same length");
   const auto rows_count = static_cast<Index>(parent.size());
   for (std::size_t i = 0; i < parent.size(); ++i) {
     require(parent.data()[i] >= 0 && parent.data()[i] < rows_count, "parent must name rows");
   }
   for (std::size_t i = 0; i < children.size(); ++i) {
-    require(children.data()[i] >= 0 && children.data()[i] < rows_count, "children must name rows");
+    require(children.data()[i] >= 0 && children.data()[i] < rows_count,
+            "children must hold indices of rows");
   }
   const auto edges = static_cast<Index>(children.size());
   Buffer<double> rows(edges * 4);
@@ -113,22 +117,24 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 
 void bind_forest(nb::module_& m) {
   m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
-        "Row that each row reaches over edges no longer than tau, and the rows that are reached; "
-        "rows without a distance are not.");
+        "Root that each row reaches along edges no longer than tau, and the list of roots; rows "
+        "whose "
+        "distance is NaN are not listed.");
   m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
-        "Place of each row's root among the given ones; -1 where it is not there.");
+        "Index of each row's root in `roots`; -1 if it is not listed.");
   m.def("saddles", &saddles, "tree"_a, "heights"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Pairs of pieces that meet, and the levels where: the maximum spanning forest by points "
-        "nearer than tau and by the edges from the rows `lower` to `upper`.");
-  m.def(
-      "merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
-      "Saddles in falling order as merges of a surviving and an absorbed leaf, their levels, and a "
-      "higher leaf beside each that is absorbed.");
+        "Pairs of pieces that join, and their levels: the maximum spanning forest of the pieces, "
+        "joined by points nearer than tau and by the edges from the rows `lower` to `upper`.");
+  m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
+        "Saddles in descending order of level as merges of a surviving and an absorbed leaf, their "
+        "levels, and for each absorbed leaf a higher leaf that is its neighbor.");
   m.def("merge_forest", &forest_of_merges, "joined"_a, "levels"_a, "leaves"_a,
-        "A leaf that each leaf is joined with, and the level where.");
+        "For each leaf another leaf with which it is joined, and the level at which it is.");
   m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
-        "SciPy linkage of the edges above the given children, which are in rising distance.");
+        "SciPy linkage matrix of the edges from the given children to their parents; children must "
+        "be "
+        "in ascending order of distance.");
 }
 
 }  // namespace quickshift

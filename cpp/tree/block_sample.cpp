@@ -6,7 +6,8 @@ namespace quickshift {
 
 namespace {
 
-// The share of the blocks within reach; least_to(box) is the least square to a block's box.
+// The share of all blocks within reach; least_to(box) is the least squared distance to a block's
+// box.
 template <class LeastTo>
 double blocks_within(const Tree& tree, double reach_sq, const LeastTo& least_to) {
   const Index first = Index{1} << block_level(tree);

@@ -1,27 +1,29 @@
-// How much of the data a sample of leaves meets, in the tree and in blocks of points.
+// Estimates how many pairs of points the tree and the blocks have to compute, from a few leaves.
 //
-// The tree looks at the points near a query one by one; blocks (tree/blocks.hpp) multiply whole
-// blocks of points, which costs less per pair but meets more pairs. Sums (density/) and parents
-// (parents/) each decide between the two by estimating both costs on these few leaves. The leaves
-// are chosen in tree order, so the decision depends on the set of points alone.
+// A search through the tree visits few points, one leaf at a time. Blocks (tree/blocks.hpp) compute
+// all pairs of two blocks at once, which costs less per pair but involves more pairs. Kernel sums
+// (density/density_blocks_cost.cpp) and parents (parents/nearest_higher_blocks_cost.cpp) choose
+// between the two by comparing the estimated costs on a sample of leaves. The sample is evenly
+// spaced in tree order, so the choice depends only on the set of points.
 #pragma once
 
 #include "tree/blocks.hpp"
 
 namespace quickshift {
 
-// Whether the choice is worth a sample: with few features or locations the tree always wins.
-bool blocks_may_pay(const Tree& tree, int most_features_for_tree);
-
-// Nanoseconds per pair of points, linear in the number of features. They were measured, and only
-// their ratios matter.
+// The time per pair of points in nanoseconds, linear in the number of features. The numbers were
+// measured; only their ratios matter.
 struct PairCost {
   double per_feature;
   double rest;
   double of(const Tree& tree) const { return per_feature * tree.features + rest; }
 };
 
-// Runs body(leaf) on up to eight leaves, evenly spaced in the order of the tree.
+// Whether a sample is worth taking at all: with at most this many features, or with few locations,
+// the tree is always faster.
+bool blocks_may_pay(const Tree& tree, int most_features_for_tree);
+
+// Runs body(leaf) on up to eight leaves, evenly spaced in tree order.
 template <class Body>
 void for_sampled_leaves(const Tree& tree, const Body& body) {
   constexpr Index sampled_leaves = 8;
@@ -29,12 +31,15 @@ void for_sampled_leaves(const Tree& tree, const Body& body) {
   for (Index i = 0; i < count; ++i) body((2 * i + 1) * tree.leaves() / (2 * count));
 }
 
-// The share of all blocks that come within a squared distance of a leaf's block, or of a point.
-double blocks_near_block(const Tree& tree, Index leaf, double reach_sq);
-double blocks_near_point(const Tree& tree, const double* point, double reach_sq);
-
-// The share of all leaves that a leaf meets point by point: those within `reach_sq`, except below
-// nodes that lie wholly within `whole_sq` and are therefore added at once.
+// The share of all leaves that the tree processes point by point for one leaf: those within
+// `reach_sq`, except leaves below a node that lies wholly within `whole_sq`, because such a node is
+// added at once.
 double leaves_near_leaf(const Tree& tree, Index leaf, double reach_sq, double whole_sq);
+
+// The share of all blocks within a squared distance of the block that holds a leaf.
+double blocks_near_block(const Tree& tree, Index leaf, double reach_sq);
+
+// The share of all blocks within a squared distance of a point.
+double blocks_near_point(const Tree& tree, const double* point, double reach_sq);
 
 }  // namespace quickshift

@@ -4,10 +4,11 @@ namespace quickshift {
 
 namespace {
 
-constexpr int vertex_levels = 6;  // enough tasks a round for many threads, few enough rounds
+// 64 vertices: enough pairs per round to keep many threads busy, and few enough rounds.
+constexpr int vertex_levels = 6;
 
-// Large enough that preparing two blocks is little beside their products, small enough that they
-// stay in the caches.
+// The wanted number of points per block: large enough that preparing two blocks costs little
+// compared with their products, small enough that both stay in the caches.
 int points_wanted(int features) { return std::clamp((1 << 18) / features, 64, 256); }
 
 }  // namespace
@@ -43,7 +44,7 @@ void Blocks::fill(Index block) {
   for (int k = 0; k < features; ++k) {
     centers[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
   }
-  for (int i = 0; i < room; ++i) {  // past its size a block repeats its first point
+  for (int i = 0; i < room; ++i) {  // beyond its size a block repeats its first point
     const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];
     const double* const from = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
     double* const to = panels.data() + (point(block, i) - panels.data());

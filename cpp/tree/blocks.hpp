@@ -1,9 +1,10 @@
-// Points in blocks for high dimension, where a tree prunes little: pairs of blocks are worked on
-// whole, by products.
+// The locations of a tree in blocks, for high dimension, where a tree prunes little: all pairs of
+// two blocks are computed at once, as a product of matrices.
 //
-// A block is the set of locations below a node of one level of the tree, so blocks do not depend on
-// the order of rows, and their boxes tell which pairs are too far apart to matter. Locations are
-// counted without gaps: by position.
+// A block holds the locations below one node, all blocks on the same level of the tree. Blocks
+// therefore do not depend on the order of the rows, and their bounding boxes show which pairs of
+// blocks are too far apart to matter. The position of a location counts all locations before it, in
+// slot order and without the unused slots.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace quickshift {
 
-// The level of the nodes that are blocks.
+// The level of the tree whose nodes are the blocks.
 int block_level(const Tree& tree);
 
 struct Blocks {
@@ -32,38 +33,41 @@ struct Blocks {
   }
   const double* center(Index block) const { return centers.data() + block * tree.features; }
   const double* box(Index block) const { return tree.low(count() + block); }
-  // Where the coordinates of a point of a block begin; they are `panel_width` apart.
+  // The first coordinate of a point of a block; consecutive coordinates are `panel_width` apart.
   const double* point(Index block, int i) const {
     return panels_of(block) + i / panel_width * panel_width * tree.features + i % panel_width;
   }
 
   const Tree& tree;
   int level;
-  int vertex_level;             // vertices are what one task writes: some neighbouring blocks
-  int room;                     // points that a block has room for
+  int vertex_level;             // a vertex, the unit that one task writes, is a range of blocks
+  int room;                     // points that a block has memory for
   std::vector<double> panels;   // [block][panel][feature][panel_width]
-  std::vector<double> centers;  // [block][feature]: of the blocks' boxes
-  std::vector<Index> slots;     // [position]
+  std::vector<double> centers;  // [block][feature]: of the block's box
+  std::vector<Index> slots;     // [position]: the slot of the location
 
  private:
   void fill(Index block);
 };
 
-// How far |x|² + |y|² - 2xy, about a common centre, may be from the square of the distance,
-// relative to |x|² + |y|² as computed, in arithmetic of the given unit. A chain of additions rounds
-// once for each term of a run and each further run, and once for a product where that is not fused:
-// the norms are off by that many units, and so is twice the product, because 2 |x||y| is at most
-// the sum of the norms. Rounding the centred coordinates adds 4, the sum and the difference 3,
-// terms of second order the rest.
+// A bound on the error of the squared distance |x|² + |y|² - 2xy, for x and y relative to a common
+// center, as a share of the computed |x|² + |y|², in arithmetic with the given unit roundoff.
+//
+// Sums over the features are accumulated in runs (vector/products.hpp): a chain of additions rounds
+// once per term of a run and once per further run, and once more for a product that is not fused.
+// Each norm has a relative error of that many units. So has 2xy relative to the norms, because
+// 2 |x||y| is at most their sum. Rounding the centered coordinates adds 4 units, the final sum and
+// difference 3, and terms of second order the rest.
 inline double product_error(int features, double unit) {
   const auto chain = [&](int run) { return std::min(features, run) + (features - 1) / run + 1.0; };
   return (chain(product_run) + chain(norm_run) + 8.0) * unit;
 }
 
-// How far the square that the definition computes may be from the true one, relative to it.
+// A bound on the relative error of a squared distance that is computed by its definition, as a sum
+// of squared differences.
 inline double definition_error(int features) { return (features + 2.0) * 0x1p-53; }
 
-// Elementary operations of all pairs of blocks.
+// Estimated elementary operations for all pairs of blocks.
 inline double work_of(const Blocks& blocks) {
   const auto locations = static_cast<double>(blocks.tree.locations);
   return 0.1 * locations * locations * blocks.tree.features;

@@ -1,7 +1,8 @@
 // Bounds on squared distances from bounding boxes.
 //
 // Rounding is monotone and the terms are added in the same order as in a distance, so these are
-// bounds on the computed squares, not only on the true ones: no margins are needed but on circles.
+// bounds on the computed squares, not only on the exact ones. No safety margin is needed, except
+// for periodic features.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,10 @@ struct Bounds {
   double most;
 };
 
-// Range of |a - b| on a circle, a and b in the intervals. Safe by a margin of rounding, because
-// images are formed here in another order than in a distance. `most` is at least half a period
-// where the nearest image changes within the intervals, even if no two points are that far apart.
+// Bounds on |a - b| for a periodic feature, a and b in the given intervals. They include a margin
+// for rounding, because the nearest image is found by other operations than in a distance. If the
+// nearest image changes within the intervals, `most` is at least half a period, even if no two
+// points are that far apart.
 inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_high,
                            double period) {
   const double half = 0.5 * ((a_high - a_low) + (b_high - b_low));
@@ -28,6 +30,7 @@ inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_h
   return {std::max(0.0, middle - half - margin), middle + half + margin};
 }
 
+// Bounds on |a - b| for a feature that is not periodic (an open one).
 inline Bounds open_gap(double a_low, double a_high, double b_low, double b_high) {
   return {std::max(0.0, std::max(a_low - b_high, b_low - a_high)),
           std::max(a_high - b_low, b_high - a_low)};
@@ -41,7 +44,7 @@ inline Two load_two(const double* from) {
   return value;
 }
 
-// Open boxes, two features at once; the squares are added in the order of the features.
+// Open features only, two at a time; the squares are added in the order of the features.
 [[gnu::always_inline]] inline Bounds between_open_boxes(const double* a, const double* b,
                                                         int features) {
   Bounds squares{0.0, 0.0};
@@ -65,9 +68,10 @@ inline Two load_two(const double* from) {
   return squares;
 }
 
-// Between the points of two boxes, given as [low, high][feature]. period: null where all are open.
+// Bounds on the squared distance between a point of box a and a point of box b. Boxes are stored as
+// [low, high][feature]; period is null if all features are open.
 inline Bounds between_boxes(const double* a, const double* b, int features, const double* period) {
-  if (!period && features == 2) return between_open_boxes(a, b, 2);  // without a loop
+  if (!period && features == 2) return between_open_boxes(a, b, 2);  // unrolled
   if (!period) return between_open_boxes(a, b, features);
   Bounds squares{0.0, 0.0};
   for (int k = 0; k < features; ++k) {
@@ -80,7 +84,7 @@ inline Bounds between_boxes(const double* a, const double* b, int features, cons
   return squares;
 }
 
-// The same from a point to an open box, the least alone.
+// The least squared distance from a point to a box, open features only.
 inline double least_to_open_box(const double* point, const double* box, int features) {
   double square = 0.0;
   int k = 0;
@@ -100,7 +104,7 @@ inline double least_to_open_box(const double* point, const double* box, int feat
   return square;
 }
 
-// The least square from a point to the points of a box.
+// The least squared distance from a point to a box.
 inline double least_to_box(const double* point, const double* box, int features,
                            const double* period) {
   if (!period) return least_to_open_box(point, box, features);

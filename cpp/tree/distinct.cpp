@@ -24,15 +24,17 @@ std::uint64_t hash_of(const double* x, int features) {
   return hash * 0xc4ceb9fe1a85ec53u;
 }
 
-// A row with what is left of its hash, so that coordinates are fetched only for likely hits. Row:
-// an integer that can name every row, the shorter the more of them are in the caches.
+// A row index with some bits of the row's hash, so that coordinates are compared only where these
+// bits agree. Row is an integer type that can hold every row index; the shorter it is, the more
+// entries fit into the caches.
 template <class Row>
 struct HashedRow {
   Row row;
   Row hash;
 };
 
-// A hash table of rows, for one part of them after another.
+// A hash table of rows with linear probing; it is cleared and reused for one partition after
+// another.
 template <class Row>
 class RowTable {
  public:
@@ -41,7 +43,8 @@ class RowTable {
 
   void clear(std::size_t rows) { entries_.assign(std::bit_ceil(2 * rows + 1), Entry{none, 0}); }
 
-  // The first row entered with the same coordinates; the row itself if there was none.
+  // Returns the first row inserted with the same coordinates; inserts and returns this row if there
+  // was none.
   Row find_or_insert(const HashedRow<Row>& entered) {
     const std::size_t mask = entries_.size() - 1;
     for (std::size_t at = entered.hash & mask;; at = (at + 1) & mask) {
@@ -69,9 +72,10 @@ class RowTable {
   std::vector<Entry> entries_;
 };
 
-// Rows of positive weight by the leading bits of their hash, each part in the order of rows and
-// small enough that its table stays in the cache. Tasks own ranges of rows: they count what they
-// have for each part, then put it behind what the ranges before them have.
+// The rows of positive weight, partitioned by the leading bits of their hash. Within a partition
+// rows are in ascending order, and a partition is small enough that its hash table stays in the
+// cache. This is a parallel counting sort: each task owns a range of rows, counts its rows per
+// partition, and then writes them behind those of the ranges before it.
 template <class Row>
 class HashPartitions {
  public:
@@ -94,7 +98,7 @@ class HashPartitions {
     run_ranges_of_rows(execution, [&](Index range) {
       visit(range, [](Index& next, const HashedRow<Row>&) { ++next; });
     });
-    members_ = unset_array<HashedRow<Row>>(begin_parts());
+    members_ = unset_array<HashedRow<Row>>(begin_partitions());
     run_ranges_of_rows(execution, [&](Index range) {
       visit(range, [&](Index& next, const HashedRow<Row>& member) { members_[next++] = member; });
     });
@@ -102,9 +106,9 @@ class HashPartitions {
 
   Index count() const { return Index{1} << bits_; }
   std::size_t size() const { return members_.size(); }
-  std::span<const HashedRow<Row>> members(Index part) const {
-    const Index begin = part == 0 ? 0 : end_[part - 1];
-    return {members_.data() + begin, static_cast<std::size_t>(end_[part] - begin)};
+  std::span<const HashedRow<Row>> members(Index partition) const {
+    const Index begin = partition == 0 ? 0 : end_[partition - 1];
+    return {members_.data() + begin, static_cast<std::size_t>(end_[partition] - begin)};
   }
 
  private:
@@ -116,22 +120,23 @@ class HashPartitions {
     run_tasks(execution, ranges, 8.0 * static_cast<double>(rows_), [&] { return body; });
   }
 
-  // Turns counts into the places where each range begins in each part; returns their total.
-  Index begin_parts() {
+  // Turns the counts into the offset at which each range begins in each partition; returns the
+  // total count.
+  Index begin_partitions() {
     Index total = 0;
-    for (Index part = 0; part < count(); ++part) {
+    for (Index partition = 0; partition < count(); ++partition) {
       for (Index range = 0; range < ranges; ++range) {
-        total += std::exchange(next_[range * count() + part], total);
+        total += std::exchange(next_[range * count() + partition], total);
       }
-      end_[part] = total;
+      end_[partition] = total;
     }
     return total;
   }
 
   Index rows_;
   int bits_;
-  std::vector<Index> next_;  // by range and part
-  std::vector<Index> end_;   // by part
+  std::vector<Index> next_;  // [range][partition]: first the count, then where to write next
+  std::vector<Index> end_;   // [partition]
   Array<HashedRow<Row>> members_;
 };
 
@@ -140,33 +145,35 @@ struct DuplicateRow {
   Index first;
 };
 
-// For every row the first row with the same coordinates, -1 for rows of weight zero. Empty where
-// every row is the first, which is found out without writing about each. Tasks own parts of the
-// range of hashes: equal rows meet in one.
+// Returns for every row the first row with the same coordinates, -1 for rows of weight zero. The
+// result is empty if all rows are distinct and of positive weight; in that case no array over all
+// rows is written. Each task owns one partition of the hashes, which holds all rows that are equal
+// to any of its own.
 template <class Row>
 std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
                                        const double* weights, const Execution& execution) {
-  const HashPartitions<Row> parts(coordinates, rows, features, weights, execution);
-  std::vector<std::vector<DuplicateRow>> repeats(static_cast<std::size_t>(parts.count()));
-  run_tasks(execution, parts.count(), 20.0 * static_cast<double>(rows), [&] {
-    return [&, table = RowTable<Row>(coordinates.data(), features)](Index part) mutable {
-      const auto members = parts.members(part);
+  const HashPartitions<Row> partitions(coordinates, rows, features, weights, execution);
+  std::vector<std::vector<DuplicateRow>> duplicates(static_cast<std::size_t>(partitions.count()));
+  run_tasks(execution, partitions.count(), 20.0 * static_cast<double>(rows), [&] {
+    return [&, table = RowTable<Row>(coordinates.data(), features)](Index partition) mutable {
+      const auto members = partitions.members(partition);
       table.clear(members.size());
       for (const HashedRow<Row>& member : members) {
         const Row first = table.find_or_insert(member);
         if (first != member.row) {
-          repeats[part].push_back({static_cast<Index>(member.row), static_cast<Index>(first)});
+          duplicates[partition].push_back(
+              {static_cast<Index>(member.row), static_cast<Index>(first)});
         }
       }
     };
   });
-  const bool repeated = std::any_of(repeats.begin(), repeats.end(),
-                                    [](const auto& of_part) { return !of_part.empty(); });
-  if (!repeated && parts.size() == static_cast<std::size_t>(rows)) return {};
+  const bool repeated = std::any_of(duplicates.begin(), duplicates.end(),
+                                    [](const auto& of_partition) { return !of_partition.empty(); });
+  if (!repeated && partitions.size() == static_cast<std::size_t>(rows)) return {};
   std::vector<Index> result(static_cast<std::size_t>(rows));
   for (Index row = 0; row < rows; ++row) result[row] = weights && weights[row] == 0.0 ? -1 : row;
-  for (const auto& of_part : repeats) {
-    for (const DuplicateRow& repeat : of_part) result[repeat.row] = repeat.first;
+  for (const auto& of_partition : duplicates) {
+    for (const DuplicateRow& duplicate : of_partition) result[duplicate.row] = duplicate.first;
   }
   return result;
 }
@@ -178,7 +185,8 @@ std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows
   return find(coordinates, rows, features, weights, execution);
 }
 
-// Sums each location's weights in ascending order, so that the order of rows does not matter.
+// The weight of each location. Weights of duplicate rows are added in ascending order, so that the
+// sum does not depend on the order of the rows.
 std::vector<double> merged_weights(const double* weights, const std::vector<Index>& location_of_row,
                                    Index locations) {
   std::vector<double> merged(static_cast<std::size_t>(locations), 0.0);
@@ -209,6 +217,7 @@ std::vector<double> merged_weights(const double* weights, const std::vector<Inde
   return merged;
 }
 
+// The coordinates of all rows as doubles: wrapped into the periods, scaled, without -0.0.
 Array<double> load(const Points& points, const double* period, int exponent,
                    const Execution& execution) {
   Array<double> out = unset_array<double>(points.rows * points.features);
@@ -269,7 +278,7 @@ Locations distinct_locations(const Points& points, const double* weights, const 
     if (weights) result.weights.assign(weights, weights + points.rows);
     return result;
   }
-  // Number the locations by first row and close the gaps.
+  // Number the locations in the order of their first rows, and move their coordinates together.
   Index& count = result.count;
   for (Index row = 0; row < points.rows; ++row) {
     if (first[row] == row) {
@@ -280,7 +289,7 @@ Locations distinct_locations(const Points& points, const double* weights, const 
       result.first_row.push_back(row);
       first[row] = count++;
     } else if (first[row] >= 0) {
-      first[row] = first[first[row]];  // the earlier row carries its location already
+      first[row] = first[first[row]];  // the earlier row already holds its location
     }
   }
   result.coordinates.resize(static_cast<std::size_t>(count * features));

@@ -1,4 +1,4 @@
-// Rows become distinct weighted locations, so that duplicates cost nothing further on.
+// Merges duplicate rows into distinct weighted locations, so that duplicates cost nothing later on.
 #pragma once
 
 #include <vector>
@@ -10,23 +10,24 @@
 namespace quickshift {
 
 struct Locations {
-  Array<double> coordinates;     // (m, features): wrapped, scaled, without -0.0
-  std::vector<double> weights;   // (m,), or empty where every one is 1
+  Array<double> coordinates;     // (m, features): wrapped into the periods, scaled, no -0.0
+  std::vector<double> weights;   // (m,); empty if all weights are 1
   Index count = 0;               // m
-  std::vector<Index> first_row;  // (m,); empty where it is the location itself
-  std::vector<Index>
-      location_of_row;  // (rows,), -1 for weight zero; empty where it is the identity
+  std::vector<Index> first_row;  // (m,); empty if location i is row i
+  // (rows,), -1 for rows of weight zero; empty if row i is location i.
+  std::vector<Index> location_of_row;
 };
 
-// x - p floor(x / p), in [0, p).
+// x - p floor(x / p), in [0, p); x itself if the period is infinite.
 double wrapped(double x, double period);
 
-// The exponent of the power of two that brings the largest coordinate of a row of positive weight
-// into [1, 2).
+// The exponent e for which the largest absolute coordinate of the rows of positive weight, times
+// 2^-e, is in [1, 2).
 int scale_exponent(const Points& points, const double* weights, const double* period,
                    const Execution& execution);
 
-// weights and period may be null.
+// weights: one per row, or null if all are 1. period: one per feature, or null if no feature is
+// periodic. Coordinates are multiplied by 2^-exponent.
 Locations distinct_locations(const Points& points, const double* weights, const double* period,
                              int exponent, const Execution& execution);
 

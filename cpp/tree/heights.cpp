@@ -55,7 +55,7 @@ Index Heights::highest_of(Index node) const {
   return best;
 }
 
-// Among rows at one location the highest stands for it, the first of equally high ones.
+// Gives each location the height of its highest row; of equally high rows the first is the top row.
 void Heights::raise_tops(const double* row_heights, int bits) {
   raised_tops_ = tree_.row_of_slot;
   top_rows_ = raised_tops_.data();

@@ -1,18 +1,20 @@
 // A balanced k-d tree as plain data.
 //
-// Rows that are equal in every coordinate become one weighted location; rows of weight zero are
-// left out. The m locations are halved by rank along the widest side of their tight bounding box
-// until a piece has at most `leaf_capacity` of them. The tree is implicit: node 1 is the root, node
-// i has the children 2i and 2i + 1, and all leaves are on the level `levels`. The rank compares the
-// split coordinate first and the others after it, so the shape depends on the set of locations
-// alone: not on the order of rows, not on ties, not on threads.
+// Rows that are equal in every coordinate are merged into one weighted location; rows of weight
+// zero are not in the tree. The locations are halved recursively, by rank along the widest side of
+// their tight bounding box, until no part has more than `leaf_capacity` of them. The rank compares
+// the split coordinate first and breaks ties by the other coordinates, so the tree depends on the
+// set of locations only, not on the order of the rows or on the number of threads.
 //
-// Leaf l owns the slots [l * stride, l * stride + count(l)), and at most four more. Counts are
-// multiples of four, so that vectors of queries are full; only the last leaf, which is one of the
-// largest, may lack up to three. Per-location arrays are indexed by slot; coordinates are stored by
-// leaf, feature, slot, so that a leaf is one block of memory with contiguous coordinates. The
-// unused slots of a leaf repeat its first location: they may be computed with, and their results
-// are dropped.
+// The tree is implicit: node 1 is the root, node i has the children 2i and 2i + 1, and all leaves
+// are on level `levels`.
+//
+// Leaf l owns the slots [l * stride, (l + 1) * stride), of which the first count(l) hold locations;
+// at most four are unused. Counts are multiples of four, so that vectors of queries are full,
+// except that the last leaf, which is one of the largest, may lack up to three. Per-location arrays
+// are indexed by slot. Coordinates are stored as [leaf][feature][slot], so a leaf is one block of
+// memory in which each coordinate is contiguous. The unused slots of a leaf repeat its first
+// location: loops may run over them, and the results there are discarded.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +30,20 @@
 
 namespace quickshift {
 
-// Slots of a leaf: what the largest holds, rounded up to whole vectors.
 inline constexpr Index leaf_capacity = max_stride;  // locations that a leaf may hold
+
+// The number of levels below the root: as many as bring every leaf to its capacity.
 inline int levels_for(Index locations) {
   int levels = 0;
   while ((locations - 1) >> levels >= leaf_capacity) ++levels;
   return levels;
 }
-// Up to this many features, coordinates move with the locations while these are put in order; with
-// more, only indices move.
+
+// Up to this many features, the build moves coordinates together with the locations; with more, it
+// moves indices only.
 inline constexpr int most_features_in_item = 8;
 
+// The number of slots per leaf: the size of the largest leaf, rounded up to a multiple of four.
 inline int stride_for(Index locations, int levels) {
   const Index most = ((locations - 1) >> levels) + 1;
   return static_cast<int>(std::min<Index>((most + 3) / 4 * 4, INT_MAX));
@@ -48,28 +53,28 @@ struct Tree {
   Index rows = 0;       // rows of the input
   Index locations = 0;  // distinct rows of positive weight
   int features = 0;
-  int exponent = 0;  // coordinates and periods are held times 2^-exponent
+  int exponent = 0;  // coordinates and periods are stored multiplied by 2^-exponent
   int levels = 0;    // depth of the leaves
-  int stride = 0;    // slots a leaf
+  int stride = 0;    // slots per leaf
   bool periodic = false;
-  int weight_exponent = 0;  // weights are held times 2^-weight_exponent, the largest in [1, 2)
+  int weight_exponent = 0;  // weights are stored times 2^-weight_exponent: the largest in [1, 2)
   double total_weight = 0.0;
   double least_weight = 0.0;
   double greatest_weight = 0.0;
 
   Array<double> coordinates;   // [leaf][feature][stride]
   Array<double> weights;       // [slot]; zero in unused slots
-  Array<double> leaf_weights;  // [leaf]: of each of its locations; NaN where they differ
+  Array<double> leaf_weights;  // [leaf]: the weight of all its locations; NaN if they differ
   Array<double> boxes;         // [node][low, high][feature]
-  std::vector<double> period;  // [feature], infinite where open
-  Array<Index> row_of_slot;    // the first row of a location; -1 in unused slots
+  std::vector<double> period;  // [feature]; infinite for features that are not periodic
+  Array<Index> row_of_slot;    // the first row at the location; -1 in unused slots
   Array<Index> slot_of_row;    // -1 for rows of weight zero
 
   Index leaves() const { return Index{1} << levels; }
   Index nodes() const { return leaves() * 2; }
   Index slots() const { return leaves() * stride; }
 
-  // Locations before a leaf, if they are counted without gaps.
+  // The number of locations in the leaves before this one.
   Index begin_of_leaf(Index leaf) const {
     const Index fours = (locations + 3) / 4;
     const Index whole = fours >> levels;
@@ -95,7 +100,8 @@ struct Tree {
   Index leaf_of(Index node) const { return node - leaves(); }
 };
 
-// The largest square, in the scale of the tree, of a distance within a length of the caller's.
+// The largest squared distance, in the scale of the tree, that is within `length`, which is given
+// in the caller's units.
 inline double square_within(const Tree& tree, double length) {
   if (std::ldexp(length, -tree.exponent) > largest_coordinate) {
     return std::numeric_limits<double>::infinity();
@@ -103,28 +109,30 @@ inline double square_within(const Tree& tree, double length) {
   return largest_square_within(scaled(length, tree.exponent));
 }
 
-// The coordinates of the i-th location of a leaf.
+// Copies the coordinates of the i-th location of a leaf.
 inline void copy_point(const Tree& tree, Index leaf, int i, double* point) {
   const double* block = tree.leaf_coordinates(leaf);
   for (int k = 0; k < tree.features; ++k) point[k] = block[k * tree.stride + i];
 }
 
-// weights: one per row, or null for all one. period: one per feature, or null where all are open.
-// The exponent of the scale is chosen from the points.
+// weights: one per row, or null if all are 1. period: one per feature, or null if no feature is
+// periodic. The exponent of the scale is chosen from the points.
 Tree build_tree(const Points& points, const double* weights, const double* period,
                 const Execution& execution);
 
-// A tree over queries, in the scale and with the periods of the samples they will meet.
+// Builds a tree of queries with the scale and the periods of the tree of samples.
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
 
-// Finds the sum and the range of a tree's weights, and which leaves have equal ones.
+// Computes the members of a tree that follow from its weights: their total, least and greatest, and
+// leaf_weights.
 void add_up_weights(Tree& tree, const Execution& execution);
 
-// The locations of a tree in slot order without gaps: canonical, whatever the order of rows.
-// coordinates: (locations, features), unscaled. weights: (locations,).
+// Copies the locations of a tree in slot order, without the unused slots. This order is canonical:
+// it does not depend on the order of the rows. coordinates: (locations, features), in the caller's
+// units. weights: (locations,).
 void copy_locations(const Tree& tree, double* coordinates, double* weights);
 
-// Writes by_slot[slot of row] for every row, `missing` for rows of weight zero.
+// Sets by_row[row] to by_slot[slot of that row], or to `missing` for rows of weight zero.
 template <class Value>
 void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
                     const Execution& execution, Value* by_row) {
@@ -137,9 +145,10 @@ void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
   });
 }
 
-// Runs body(node) on every node: below `top` levels subtree by subtree, in parallel.
+// Subtrees whose roots are on this level are processed in parallel; the nodes above them serially.
 inline constexpr int parallel_top = 6;
 
+// Runs body(root) for the root of every such subtree.
 template <class Body>
 void for_subtrees(const Tree& tree, const Execution& execution, const Body& body) {
   const Index subtrees = Index{1} << std::min(parallel_top, tree.levels);
@@ -147,7 +156,7 @@ void for_subtrees(const Tree& tree, const Execution& execution, const Body& body
             [&] { return [&](Index task) { body(subtrees + interleaved(task, subtrees)); }; });
 }
 
-// Children before parents.
+// Runs body(node) on every node, children before their parents.
 template <class Body>
 void for_nodes_upwards(const Tree& tree, const Execution& execution, const Body& body) {
   for_subtrees(tree, execution, [&](Index root) {
@@ -161,7 +170,7 @@ void for_nodes_upwards(const Tree& tree, const Execution& execution, const Body&
   }
 }
 
-// Parents before children.
+// Runs body(node) on every node, parents before their children.
 template <class Body>
 void for_nodes_downwards(const Tree& tree, const Execution& execution, const Body& body) {
   const Index top = Index{1} << std::min(parallel_top, tree.levels);

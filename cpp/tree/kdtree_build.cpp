@@ -11,10 +11,10 @@ namespace quickshift {
 
 namespace {
 
-constexpr int top_levels = 6;  // split one after another; each subtree below them is one task
+constexpr int top_levels = 6;  // split level by level; each subtree below them is one task
 
-// What is moved while locations are put in order: with few features the coordinates themselves, so
-// that every pass reads memory in order.
+// The builder reorders items, one per location. With few features an item holds the coordinates
+// themselves, so that every pass over the items reads memory in order.
 template <int features>
 struct ItemWithCoordinates {
   static constexpr int fixed_features = features;
@@ -28,7 +28,8 @@ struct ItemWithCoordinates {
   double coordinate(const double*, int, int k) const { return x[k]; }
 };
 
-// With more features only their number, and the coordinates stay where they are.
+// With more features an item holds only the index of its location, and the coordinates stay in
+// place.
 struct ItemByIndex {
   static constexpr int fixed_features = 0;
   Index location;
@@ -88,7 +89,8 @@ class Builder {
     for (Index node = first; node <= last; ++node) finish_leaf(node);
   }
 
-  // The bounding box of a node, kept in registers where the number of features is known.
+  // Writes the bounding box of a node. If the number of features is fixed at compile time, the box
+  // is kept in registers during the pass; otherwise there is one pass per feature.
   void bound(Index node, Index begin, Index end) {
     constexpr int at_once = Item::fixed_features ? Item::fixed_features : 1;
     double* low = tree_.boxes.data() + node * 2 * features_;
@@ -118,7 +120,8 @@ class Builder {
     return axis;
   }
 
-  // The strict order of locations along an axis: by its coordinate, then by those after it.
+  // The strict order of locations along an axis: by that coordinate, ties by the coordinates after
+  // it, cyclically.
   auto order_along(int axis) const {
     return [this, axis](const Item& a, const Item& b) {
       for (int i = 0; i < features_; ++i) {
@@ -142,7 +145,8 @@ class Builder {
         [this, axis](const Item& item) { return coordinate(item, axis); }, order_along(axis));
   }
 
-  // Leaves are sorted: the order of summation must not depend on the order of rows.
+  // Sorts the leaf's locations, so that the order of summation does not depend on the order of the
+  // rows, and writes them into its slots.
   void finish_leaf(Index node) {
     const auto [begin, end] = range(node, tree_.levels);
     bound(node, begin, end);
@@ -183,7 +187,7 @@ void choose_shape(Tree& tree) {
   tree.stride = stride_for(tree.locations, tree.levels);
   tree.coordinates = unset_array<double>(tree.slots() * tree.features);
   tree.boxes = unset_array<double>(tree.nodes() * 2 * tree.features);
-  std::fill_n(tree.boxes.begin(), 2 * tree.features, 0.0);  // there is no node 0
+  std::fill_n(tree.boxes.begin(), 2 * tree.features, 0.0);  // node 0 does not exist
 }
 
 }  // namespace
@@ -229,7 +233,8 @@ void add_up_weights(Tree& tree, const Execution& execution) {
 
 namespace {
 
-// Weights, rows and their slots; the sums run in slot order, which is free of the order of rows.
+// Sets the weights and the maps between rows and slots. Weights are summed in slot order, which
+// does not depend on the order of the rows. location_of_slot becomes row_of_slot in place.
 void enter_rows(Tree& tree, const Locations& locations, Array<Index>&& location_of_slot,
                 const Execution& execution) {
   Array<Index> slot_of_location = unset_array<Index>(tree.locations);

@@ -1,4 +1,4 @@
-// Nearest samples, whatever their density.
+// Nearest samples, of any height.
 #pragma once
 
 #include <limits>
@@ -10,16 +10,17 @@
 namespace quickshift {
 
 struct Nearest {
-  std::vector<double> square;  // by slot of the queries; infinite where there is no sample
-  std::vector<Index> slot;     // of the samples; -1 where there is none
+  std::vector<double>
+      square;               // by slot of the queries: squared distance; infinite if there is none
+  std::vector<Index> slot;  // by slot of the queries: slot of the sample; -1 if there is none
 };
 
-// For every query location its nearest sample location; with `queries` the tree `samples` itself
-// and leave_out, its nearest other one.
+// Finds the nearest sample of every query. If the queries are the samples themselves (the same Tree
+// object) and leave_out is set, finds the nearest other sample.
 Nearest nearest_samples(const Tree& queries, const Tree& samples, bool leave_out,
                         const Execution& execution);
 
-// Keeps the nearest sample, whichever of equally near ones comes first in the tree.
+// A keeper for the nearest sample; of equally near ones, the first in slot order.
 class KeepNearest {
  public:
   explicit KeepNearest(Index excluded = -1) : excluded_(excluded) {}

@@ -1,7 +1,8 @@
-// Tasks on pairs of vertices, each of which writes to both.
+// Runs tasks that each work on a pair of vertices and write to both of them. (A vertex is a unit of
+// data that one task may write, such as a subtree.)
 //
-// The order in which a vertex meets its partners is fixed beforehand, and no vertex is in two tasks
-// at a time, so what tasks add up has the same bits for any number of threads.
+// The order in which a vertex is paired with its partners is fixed in advance, and no vertex is in
+// two running tasks at a time. The results are therefore bit-identical for any number of threads.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ class PairSchedule {
  public:
   using Pair = std::pair<Index, Index>;
 
-  // A pair comes after all earlier pairs that share a vertex with it.
+  // A pair runs after all earlier pairs in the list that share a vertex with it.
   PairSchedule(std::vector<Pair> pairs, Index vertices)
       : pairs_(std::move(pairs)), waiting_(pairs_.size(), 0), lines_(vertices) {
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
@@ -34,12 +35,13 @@ class PairSchedule {
 
   const std::vector<Pair>& pairs() const { return pairs_; }
 
-  // The first pair whose turn it is; waits for one. False if the work was stopped.
+  // Takes the first pair in the list that may run now, and waits until there is one. Returns false
+  // if the work was stopped.
   bool take(const Execution& execution, std::size_t& pair) {
     using namespace std::chrono_literals;
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, 20ms, [&] { return !ready_.empty(); })) {
-      lock.unlock();  // a tick may take long
+      lock.unlock();  // because a tick, called by stops(), may take long
       if (execution.stops()) return false;
       lock.lock();
     }
@@ -48,6 +50,8 @@ class PairSchedule {
     return true;
   }
 
+  // Must be called when the work on a pair is done; makes the next pairs of both vertices
+  // available.
   void finish(std::size_t pair) {
     const std::lock_guard lock(mutex_);
     for_vertices(pair, [&](Line& line) {
@@ -68,15 +72,16 @@ class PairSchedule {
   }
 
   std::vector<Pair> pairs_;
-  std::vector<int> waiting_;  // by pair: at how many of its vertices others come first
-  std::vector<Line> lines_;   // by vertex: its pairs in order
+  std::vector<int> waiting_;  // by pair: at how many of its vertices an earlier pair is unfinished
+  std::vector<Line> lines_;   // by vertex: the queue of its unfinished pairs
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready_;
   std::mutex mutex_;
   std::condition_variable changed_;
 };
 
-// Runs worker(a, b) for all pairs of vertices below `vertices`, a <= b, that `meets` says do meet.
-// In round r the vertex i meets i xor r: within a round all pairs are disjoint.
+// Runs worker(a, b) for all pairs 0 <= a <= b < vertices for which meets(a, b) holds. Pairs are
+// listed in rounds, vertex i with vertex i xor r in round r, so that all pairs of a round are
+// disjoint and can run at the same time.
 template <class Meets, class MakeWorker>
 void run_pairs(const Execution& execution, Index vertices, double work, const Meets& meets,
                const MakeWorker& make_worker) {

@@ -1,9 +1,9 @@
-// Visits the pairs of nodes of two trees, from coarse to fine, until each pair is out of reach,
-// taken whole, or a pair of leaves.
+// Dual-tree traversal: visits pairs of nodes of two trees, from coarse to fine, until each pair is
+// pruned (out of reach), taken whole, or a pair of leaves.
 //
-// Where both trees are the same, each unordered pair is visited once and stands for both
-// directions. What becomes of a pair can hardly be predicted, so no branch depends on it: a pair is
-// written to the end of every list, and the list that it belongs to grows.
+// If both trees are the same object, each unordered pair is visited once, and the worker handles
+// both directions. The fate of a pair can hardly be predicted, so no branch depends on it: the pair
+// is written to the end of all three lists, and only the list to which it belongs grows.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,13 @@ namespace quickshift {
 
 inline constexpr int vertex_levels = 7;  // tasks are pairs of up to 128 subtrees
 
-// Worker provides, besides its scratch memory:
-//   bool out_of_reach(Index query, Index sample, Bounds squares)
-//   bool inside(Bounds squares), whether a pair in reach is taken whole
-//   void take_whole(Index query, Index sample)
-//   void take_leaves(Index query, Index sample)
-// It may write to what belongs to the two subtrees of its task, and to nothing else.
+// A Worker, which also owns the scratch memory of one thread, provides
+//   bool out_of_reach(Index query, Index sample, Bounds squares)  whether the pair is pruned
+//   bool inside(Bounds squares)                                   whether a pair in reach is taken
+//   whole void take_whole(Index query, Index sample)                    processes two nodes at once
+//   void take_leaves(Index query, Index sample)                   processes two leaves point by
+//   point
+// It may write only to data that belong to the two subtrees of its task.
 template <class Worker>
 class PairTraversal {
  public:
@@ -53,6 +54,7 @@ class PairTraversal {
     std::vector<std::pair<Index, Index>> pairs = std::vector<std::pair<Index, Index>>(at_once);
     std::size_t count = 0;
 
+    // Always writes the pair, and keeps it if it belongs here.
     void add_if(bool belongs, Index query, Index sample) {
       pairs[count] = {query, sample};
       count += belongs;
@@ -114,8 +116,8 @@ class PairTraversal {
   List leaves_;
 };
 
-// Runs the workers over all pairs of nodes. Tasks are pairs of subtrees where the trees are the
-// same, else subtrees of the queries against all samples.
+// Runs the traversal on many threads. If the trees are the same object, a task is a pair of
+// subtrees; otherwise a task is a subtree of the queries against all samples.
 template <class MakeWorker>
 void traverse_pairs(const Tree& queries, const Tree& samples, double work,
                     const Execution& execution, const MakeWorker& make_worker) {

@@ -1,10 +1,14 @@
-// One best-first walk for every nearest-something question; a keeper decides what counts.
+// The branch-and-bound search behind every nearest-neighbor query. A keeper (nanoflann
+// calls it a result set) decides which samples are eligible and keeps the best one.
 //
 // A keeper provides
-//   double reach() const          squares above it are of no interest; equal ones still are
-//   bool wants(Index node) const  whether any sample below the node can count
+//   double reach() const          samples at a larger squared distance cannot be the answer;
+//   samples
+//                                 at exactly this squared distance still can
+//   bool wants(Index node) const  whether any sample below the node can be eligible
 //   void scan(const PairKernels&, const Tree&, Index leaf, const double* point, double* squares)
-//                                 looks at the samples of a leaf, with room for their squares
+//                                 processes all samples of a leaf; squares is scratch memory for
+//                                 their squared distances
 #pragma once
 
 #include <algorithm>
@@ -26,14 +30,14 @@ class TreeSearch {
         kernels_(pair_kernels()),
         squares_(static_cast<std::size_t>(tree.stride)) {}
 
-  // For a point that may lie anywhere.
+  // Searches the whole tree, for a point that may lie anywhere.
   template <class Keeper>
   void from_root(const double* point, Keeper& keeper) {
     if (keeper.wants(1)) visit(1, 0.0, point, keeper);
   }
 
-  // For a point of the tree: its own leaf first, then the sibling of each ancestor, until the ball
-  // of interest lies inside an ancestor's box.
+  // Searches for a point of the tree itself: first its own leaf, then the sibling of each ancestor,
+  // until the ball of radius reach() lies inside an ancestor's box.
   template <class Keeper>
   void from_leaf(Index leaf, const double* point, Keeper& keeper) {
     scan(leaf, point, keeper);
@@ -43,9 +47,10 @@ class TreeSearch {
     }
   }
 
-  // Runs visit(other, fours) on the other leaves with locations near them, nearer relatives first.
-  // near(node) tells which of the leaf's locations, in fours, may be interested in a node; none are
-  // in what is further from all than the square `widest`. Open features only.
+  // Runs visit(other, groups) on the other leaves that some locations of this leaf have to search,
+  // closer relatives in the tree first. Locations are handled in groups of four: near(node) returns
+  // a bit mask of the groups that may find something below the node. Nodes at a squared distance
+  // above `widest` from the whole leaf are never visited. Open features only.
   template <class Near, class Visit>
   void for_nearby_leaves(Index leaf, double widest, const Near& near, const Visit& visit) {
     const Index start = tree_.leaves() + leaf;
@@ -56,10 +61,10 @@ class TreeSearch {
       while (!pending_.empty()) {
         const Index node = pending_.back();
         pending_.pop_back();
-        const unsigned fours = near(node);
-        if (!fours) continue;
+        const unsigned groups = near(node);
+        if (!groups) continue;
         if (tree_.is_leaf(node)) {
-          visit(tree_.leaf_of(node), fours);
+          visit(tree_.leaf_of(node), groups);
         } else {
           pending_.push_back(2 * node + 1);
           pending_.push_back(2 * node);
@@ -109,8 +114,9 @@ class TreeSearch {
     keeper.scan(kernels_, tree_, leaf, point, squares_.data());
   }
 
-  // What lies outside a node differs from a box inside it, in some feature, by at least the box's
-  // distance to that face of the node.
+  // Whether all samples outside the node are at a squared distance above `square` from a box inside
+  // it: each of them differs from the box, in some feature, by at least the distance of the box to
+  // that face of the node.
   bool holds(Index node, const double* low, const double* high, double square) const {
     const double* node_low = tree_.low(node);
     const double* node_high = tree_.high(node);
@@ -137,8 +143,8 @@ class TreeSearch {
 
 inline constexpr Index leaves_per_task = 16;
 
-// Runs body(search, leaf, point) on every leaf of the tree, with room for a point; each thread has
-// its own TreeSearch over `searched`.
+// Runs body(search, leaf, point) on every leaf of the tree `leaves`. Each thread has its own
+// TreeSearch over the tree `searched`, and scratch memory for the coordinates of one point.
 template <class Body>
 void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
                         const Body& body) {
@@ -155,7 +161,7 @@ void search_from_leaves(const Tree& leaves, const Tree& searched, const Executio
   });
 }
 
-// Offers every sample of a leaf that is within the keeper's reach.
+// Offers the keeper every sample of a leaf that is within its reach.
 template <class Keeper>
 void offer_leaf(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
                 double* squares, Keeper& keeper) {

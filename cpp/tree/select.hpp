@@ -1,8 +1,8 @@
-// Selection by rank, without branches that depend on the data.
+// Selection by rank (quickselect) without branches that depend on the data.
 //
-// A mispredicted branch costs more than moving an item, so a partition moves or lists every item
-// and advances its cursor by the outcome of the comparison. Equal keys are told apart by the
-// caller's order, but only where the wanted rank falls among them.
+// A mispredicted branch costs more than moving an item, so a partition moves every item, or writes
+// its position to a list, and advances the cursor by the outcome of the comparison (0 or 1). Items
+// with equal keys are compared by the caller's `less` only if the wanted rank falls among them.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace quickshift {
 
-inline constexpr Index most_sorted = 32;  // at once
+inline constexpr Index most_sorted = 32;  // items that sort_small can sort
 
 namespace detail {
 
-inline constexpr Index many = 4096;  // more than the nearest caches hold
+inline constexpr Index long_partition = 4096;  // from here on, more than the nearest caches hold
+inline constexpr Index large_range = 4096;  // from here on, the pivot is taken from a larger sample
 
-// Moves the items for which `goes_first` holds to the front; returns the end of them.
+// Moves the items for which `goes_first` holds to the front; returns the end of that part.
 template <class Item, class GoesFirst>
 Item* partition_short(Item* begin, Item* end, const GoesFirst& goes_first) {
   Item* front = begin;
@@ -33,7 +34,7 @@ Item* partition_short(Item* begin, Item* end, const GoesFirst& goes_first) {
   return front;
 }
 
-// Where in a block the items on the wrong side are.
+// The offsets, within a block, of the items that are on the wrong side of a partition.
 class MisplacedOffsets {
  public:
   static constexpr Index block = 64;
@@ -55,13 +56,14 @@ class MisplacedOffsets {
   Index end_ = 0;
 };
 
-// The same for many items, of which only those on the wrong side are moved: these are listed, a
-// block from each end at a time, and swapped.
+// As partition_short, for ranges that exceed the caches (the block partition of Edelkamp and Weiss,
+// BlockQuicksort): only the items on the wrong side are moved. Their offsets are listed for one
+// block at each end, and they are swapped pairwise.
 template <class Item, class GoesFirst>
 Item* partition_long(Item* begin, Item* end, const GoesFirst& goes_first) {
   constexpr Index block = MisplacedOffsets::block;
-  MisplacedOffsets late;   // in the first block, from `begin`
-  MisplacedOffsets early;  // in the last block, from `end` backwards
+  MisplacedOffsets late;   // in the first block: items that belong behind, counted from `begin`
+  MisplacedOffsets early;  // in the last block: items that belong in front, counted back from `end`
   while (end - begin >= 2 * block) {
     if (late.size() == 0) late.list([&](Index i) { return !goes_first(begin[i]); });
     if (early.size() == 0) early.list([&](Index i) { return goes_first(end[-1 - i]); });
@@ -76,12 +78,13 @@ Item* partition_long(Item* begin, Item* end, const GoesFirst& goes_first) {
 
 template <class Item, class GoesFirst>
 Item* partition_items(Item* begin, Item* end, const GoesFirst& goes_first) {
-  return end - begin > many ? partition_long(begin, end, goes_first)
-                            : partition_short(begin, end, goes_first);
+  return end - begin > long_partition ? partition_long(begin, end, goes_first)
+                                      : partition_short(begin, end, goes_first);
 }
 
-// A key of about the wanted rank, a little beyond it towards the middle, so that the next part is
-// small and still holds the rank.
+// Returns a pivot: a key of about the wanted rank, estimated from an evenly spaced sample. If the
+// rank is in the first or last third, the pivot is moved a little towards the median, so that the
+// part that remains is small and most likely still holds the wanted rank.
 template <Index sample_size, class Item, class Key>
 double pivot_key(const Item* begin, const Item* middle, const Item* end, const Key& key) {
   double sample[sample_size + 1];
@@ -99,7 +102,8 @@ double pivot_key(const Item* begin, const Item* middle, const Item* end, const K
     sample[sample_size] = std::numeric_limits<double>::infinity();
     pair_kernels().ranks(sample, sample_size + 1, ranks);
     double sorted[sample_size + 1];
-    sorted[rank] = std::numeric_limits<double>::quiet_NaN();  // stays where keys are equal
+    sorted[rank] =
+        std::numeric_limits<double>::quiet_NaN();  // remains NaN if equal keys skip this rank
     for (Index i = 0; i < sample_size; ++i) sorted[ranks[i]] = sample[i];
     if (!std::isnan(sorted[rank])) return sorted[rank];
   }
@@ -107,7 +111,8 @@ double pivot_key(const Item* begin, const Item* middle, const Item* end, const K
   return sample[rank];
 }
 
-// The ranks of few items by key, by comparing each with each. False where keys are equal.
+// Computes the ranks of at most `most_sorted` items by comparing all pairs of keys. Returns false
+// if two keys are equal, in which case the ranks are no permutation.
 template <class Item, class Key>
 bool find_ranks(const Item* begin, const Item* end, const Key& key, long long* ranks) {
   double keys[most_sorted];
@@ -133,12 +138,12 @@ void sort_small(Item* begin, Item* end, const Key& key, const Less& less) {
   for (Index i = 0; i < end - begin; ++i) begin[ranks[i]] = items[i];
 }
 
-// Like std::nth_element, for keys that are not NaN: what is before `middle` comes before what is
-// after it. `less` must order by key first.
+// Like std::nth_element: reorders the items so that none in [begin, middle) comes after one in
+// [middle, end). Keys must not be NaN, and `less` must order by key first.
 template <class Item, class Key, class Less>
 void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
   while (end - begin > most_sorted) {
-    const double pivot = end - begin > detail::many
+    const double pivot = end - begin > detail::large_range
                              ? detail::pivot_key<63>(begin, middle, end, key)
                              : detail::pivot_key<15>(begin, middle, end, key);
     Item* const lower =
@@ -151,9 +156,9 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
       begin = lower;
       continue;
     }
-    Item* const upper =  // the pivot is the least key
+    Item* const upper =  // no key is below the pivot: split off those equal to it
         detail::partition_items(lower, end, [&](const Item& item) { return key(item) <= pivot; });
-    if (middle < upper) {  // among equal keys
+    if (middle < upper) {  // the wanted rank is among equal keys
       begin = lower;
       end = upper;
       break;

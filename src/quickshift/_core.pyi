@@ -1,5 +1,5 @@
 """
-The native core of quickshift. Arguments are checked in Python; see quickshift.stages.
+The compiled core of quickshift. Arguments are checked in Python; see quickshift.stages.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ class Tree:
         Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
     ]:
         """
-        Coordinates and weights of the locations, in an order free of the rows' order.
+        Coordinates and weights of the locations, in an order that does not depend on the order of the rows.
         """
 
     def first_rows(
@@ -59,12 +59,10 @@ class Tree:
         Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
         Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
     ]:
-        """First row and weight of each location, in that order."""
+        """First row and weight of each location, in the order of `locations`."""
 
     def slots_of_rows(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-        """
-        Where in the tree the location of each row is; -1 for rows of weight zero.
-        """
+        """Slot of each row's location in the tree; -1 for rows of weight zero."""
 
     @property
     def slots(self) -> int: ...
@@ -74,7 +72,9 @@ class Tree:
             NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
-        """Coordinates of the given rows, periodic ones wrapped."""
+        """
+        Coordinates of the given rows; those of periodic features are wrapped into [0, period).
+        """
 
     def query_tree(
         self,
@@ -83,10 +83,10 @@ class Tree:
         ],
         threads: int = 1,
     ) -> Tree:
-        """A tree over queries to these samples."""
+        """A tree of queries with the scale and the periods of these samples."""
 
 class InstructionSet(enum.Enum):
-    """What vector code can be compiled for."""
+    """Instruction sets for which vector code can be compiled."""
 
     generic = 0
 
@@ -103,19 +103,19 @@ def instruction_set() -> InstructionSet:
 
 def has_instruction_set(instruction_set: InstructionSet) -> bool:
     """
-    Whether the machine has an instruction set, and vector code was compiled for it.
+    Whether the machine supports an instruction set and vector code was compiled for it.
     """
 
 def set_instruction_set(instruction_set: InstructionSet) -> None:
     """
-    Use another one that the machine has; for tests, while nothing else runs.
+    Use another instruction set that the machine supports. For tests only; no other thread may be computing.
     """
 
 def compiler() -> str:
     """Name and version of the compiler."""
 
 class DensityMethod(enum.Enum):
-    """How sums are computed; for tests, which force each."""
+    """How kernel sums are computed; tests use it to force each method."""
 
     automatic = 0
 
@@ -136,7 +136,9 @@ def kernel_sums(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Unnormalised kernel sums at the samples, each including itself."""
+    """
+    Unnormalized kernel sums at the samples, each of which includes its own term.
+    """
 
 def kernel_sums_at(
     queries: Tree,
@@ -153,18 +155,18 @@ def kernel_sums_at(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Unnormalised kernel sums at queries: values, and the logarithms of their scales.
+    Unnormalized kernel sums at queries: values and log_scales; a sum is value * exp(log_scale).
     """
 
 def nearest_distances(
     tree: Tree, threads: int = 1, report: Callable | None = None
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """
-    Distance of every location to the nearest other one, in the order of `locations`.
+    Distance from every location to the nearest other location, in the order of `locations`.
     """
 
 class ParentMethod(enum.Enum):
-    """How parents are found; for tests, which force each."""
+    """How parents are found; tests use it to force each method."""
 
     automatic = 0
 
@@ -174,7 +176,7 @@ class ParentMethod(enum.Enum):
 
 def nearest_higher(
     tree: Tree,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     bits: int,
@@ -186,11 +188,11 @@ def nearest_higher(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
-    """Parent row and distance of every row."""
+    """Parent row of every row, and the distance to it."""
 
 def sort_by_height(
     tree: Tree,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     bits: int,
@@ -198,18 +200,18 @@ def sort_by_height(
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-    """The given rows, highest first."""
+    """The given rows, sorted from the highest to the lowest."""
 
 def assign(
     tree: Tree,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     bits: int,
     strict: bool,
     tau: float,
     queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    query_density: Annotated[
+    query_heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     threads: int = 1,
@@ -230,7 +232,7 @@ def find_roots(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    Row that each row reaches over edges no longer than tau, and the rows that are reached; rows without a distance are not.
+    Root that each row reaches along edges no longer than tau, and the list of roots; rows whose distance is NaN are not listed.
     """
 
 def number_trees(
@@ -242,13 +244,11 @@ def number_trees(
     ],
     threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-    """
-    Place of each row's root among the given ones; -1 where it is not there.
-    """
+    """Index of each row's root in `roots`; -1 if it is not listed."""
 
 def saddles(
     tree: Tree,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     piece: Annotated[
@@ -269,7 +269,7 @@ def saddles(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Pairs of pieces that meet, and the levels where: the maximum spanning forest by points nearer than tau and by the edges from the rows `lower` to `upper`.
+    Pairs of pieces that join, and their levels: the maximum spanning forest of the pieces, joined by points nearer than tau and by the edges from the rows `lower` to `upper`.
     """
 
 def merges(
@@ -289,7 +289,7 @@ def merges(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    Saddles in falling order as merges of a surviving and an absorbed leaf, their levels, and a higher leaf beside each that is absorbed.
+    Saddles in descending order of level as merges of a surviving and an absorbed leaf, their levels, and for each absorbed leaf a higher leaf that is its neighbor.
     """
 
 def merge_forest(
@@ -304,7 +304,9 @@ def merge_forest(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
-    """A leaf that each leaf is joined with, and the level where."""
+    """
+    For each leaf another leaf with which it is joined, and the level at which it is.
+    """
 
 def linkage(
     parent: Annotated[
@@ -318,7 +320,7 @@ def linkage(
     ],
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
     """
-    SciPy linkage of the edges above the given children, which are in rising distance.
+    SciPy linkage matrix of the edges from the given children to their parents; children must be in ascending order of distance.
     """
 
 def rungs(

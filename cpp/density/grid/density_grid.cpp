@@ -1,6 +1,7 @@
-// Gaussian sums in time proportional to the points: spread the samples onto a grid, convolve the
-// grid axis by axis, interpolate at the queries. Every term is positive, so nothing cancels, and
-// the error is bounded relative to each sum (docs/decisions/21-grid.md).
+// Gaussian sums in time proportional to the number of points: spread the samples onto a grid,
+// convolve the grid along one axis after the other (a "pass"), interpolate at the queries. All
+// terms are positive, so nothing cancels, and the error is bounded relative to each sum
+// (docs/decisions/21-grid.md).
 #include "density/grid/density_grid.hpp"
 
 #include <algorithm>
@@ -30,8 +31,9 @@ class GridRun {
         planar_(layout.sides),
         final_(layout.sides) {}
 
-  // A layer is ready for the passes when all pieces that begin in it or before it are spread, and
-  // for its targets when the layers within reach beyond it have had the passes in their plane.
+  // Layers are processed in order. A layer can be convolved in its plane as soon as all pieces that
+  // begin in it or before it have been spread. It can be convolved across the layers, and its
+  // targets interpolated, as soon as all layers within reach have been convolved in their planes.
   void operator()(Array<double>& sums) {
     for (const Index place : places()) {
       if (execution_.stops()) return;
@@ -52,12 +54,14 @@ class GridRun {
   }
 
  private:
+  // The box of a piece as a patch, with its values at `values`.
   Patch patch(const Piece& piece, double* values) const {
     const auto& extent = piece.box.extent;
     const auto& origin = piece.origin;
     return {values, {extent[0], extent[1], extent[2]}, {origin[0], origin[1], origin[2]}};
   }
 
+  // Calls visit(first slot of the leaf, part of the leaf) for every leaf that a piece overlaps.
   template <class Visit>
   static void for_leaf_parts(const Tree& tree, const Piece& piece, const Visit& visit) {
     const Index last_leaf = (piece.last_slot - 1) / tree.stride;
@@ -73,7 +77,7 @@ class GridRun {
     return static_cast<double>(points) * std::pow(layout_.plan.width, samples_.features);
   }
 
-  // Where a layer begins to be spread, or is to be finished.
+  // The indices of the steps of the sweep: those at which a layer is spread, or can be finished.
   std::set<Index> places() const {
     std::set<Index> result;
     for (const auto& [place, layer] : layout_.layers) {
@@ -91,8 +95,9 @@ class GridRun {
     }
   }
 
-  // Patches are filled side by side, then every tile adds those that overlap it, in their order:
-  // the same bits for any number of threads. Returns the first piece of the next batch.
+  // Spreads a batch of pieces, each onto a patch of its own, in parallel. Then every tile adds the
+  // patches that overlap it, in their order, so that the result is bit-identical for any number of
+  // threads. Returns the first piece of the next batch.
   Index spread_batch(const std::vector<Index>& pieces, Index begin, Array<double>& patches) {
     std::vector<FilledPatch> batch;
     Index size = 0;
@@ -122,7 +127,7 @@ class GridRun {
 
   struct FilledPatch {
     const Piece* piece;
-    Index offset;  // of its values
+    Index offset;  // of its values in the array of all patches
   };
   struct Overlap {
     double* tile;
@@ -166,6 +171,7 @@ class GridRun {
                     });
   }
 
+  // Allocates the tiles onto which samples are spread in one layer, filled with zeros.
   void open_spread(Index place) {
     Tiles& tiles = spread_.add(place, layout_.layers.at(place).spread);
     std::fill_n(tiles.tile(0), static_cast<Index>(tiles.size()), 0.0);
@@ -191,7 +197,8 @@ class GridRun {
     });
   }
 
-  // One tile: what it is with its neighbours along the axis as far as the taps reach, convolved.
+  // Computes one tile of a pass: copies the tile and its neighbors along the axis, as far as the
+  // taps reach, and convolves each line.
   void convolve(const Layers& from, int axis, const Cell& cell, std::vector<double>& line,
                 double* to) const {
     const TileSides& sides = layout_.sides;
@@ -246,10 +253,10 @@ class GridRun {
   Layers final_;
 };
 
-// Queries whose sums are too small for the promise, each relative to its nearest sample.
-void sum_small_ones_directly(const Tree& queries, const Tree& samples,
-                             const DensityOptions& options, double least_sum,
-                             const Execution& execution, Sums& sums) {
+// Computes the sums that are too small for the error bound again, pair by pair and relative to the
+// nearest sample.
+void recompute_small_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                          double least_sum, const Execution& execution, Sums& sums) {
   std::vector<Index> small;
   std::vector<double> coordinates;
   for (Index slot = 0; slot < queries.slots(); ++slot) {
@@ -282,7 +289,7 @@ void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& o
                const GridJob& job, const Execution& execution, Sums& sums) {
   GridRun(queries, samples, job.layout, execution)(sums.values);
   if (&queries != &samples) {
-    sum_small_ones_directly(queries, samples, options, job.least_sum, execution, sums);
+    recompute_small_sums(queries, samples, options, job.least_sum, execution, sums);
   }
 }
 

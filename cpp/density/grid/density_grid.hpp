@@ -1,4 +1,5 @@
-// Gaussian sums through a grid: whether it serves, what it would cost, and how it runs.
+// Gaussian sums by means of a grid, in time proportional to the number of points: spread the
+// samples onto the grid, convolve along its axes, interpolate at the queries.
 #pragma once
 
 #include <algorithm>
@@ -9,25 +10,27 @@
 
 namespace quickshift {
 
-// Bytes that the tiles of a grid may take for a number of points, unless the grid is forced: 40 per
-// point and a little, and never less than 16 MiB.
+// Bytes that the tiles of a grid may take for a number of points, unless the grid was requested
+// explicitly: 40 per point and 4 MiB, but at least 16 MiB.
 inline double tile_byte_limit(double points) { return std::max(40.0 * points + 0x1p22, 0x1p24); }
 
-// Grid points of the patches that are added to the tiles together: 4 MiB.
+// Grid points of the patches in one batch: 4 MiB.
 inline constexpr Index patch_batch_points = Index{1} << 19;
 
+// A grid for given samples and queries, ready to run.
 struct GridJob {
   GridLayout layout;
-  double least_sum;  // in the scale of the samples' weights: smaller sums are not promised
-  double seconds;    // estimated, on one thread
+  double
+      least_sum;   // the error bound holds for computed sums of at least this, in the tree's scale
+  double seconds;  // estimated, on one thread
 };
 
-// The cheapest grid, which may be none where it does not serve these sums.
+// Returns the cheapest grid, or none if no grid can compute these sums within rtol.
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options);
 
-// The same, or none where summing pair by pair is estimated to be faster or the grid would take
-// much more memory than the points.
+// As prepare_grid, but returns none as well if summing pair by pair is estimated to be faster, or
+// if the grid would take much more memory than the points.
 std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
                                                const DensityOptions& options);
 

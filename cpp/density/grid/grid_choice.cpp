@@ -1,4 +1,4 @@
-// Whether the grid serves, and what it costs against summing pair by pair.
+// Chooses the cheapest grid, and compares its cost with that of summing pair by pair.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,8 +12,9 @@ namespace quickshift {
 
 namespace {
 
-// Sums at other points are promised down to this share of a sample of mean weight; those below it,
-// six bandwidths and more from every sample, are few and summed directly.
+// At queries that are not samples, the error bound holds for sums down to this share of the mean
+// weight of a sample. The few queries with smaller sums, six bandwidths and more from every sample,
+// are summed pair by pair.
 constexpr double smallest_share = 1e-8;
 
 struct Limits {
@@ -21,6 +22,7 @@ struct Limits {
   double bytes;
 };
 
+// The least sum for which the error bound must hold. A sum at a sample is at least its own weight.
 double least_sum(const Tree& queries, const Tree& samples) {
   if (&queries != &samples) {
     return smallest_share * samples.total_weight / static_cast<double>(samples.locations);
@@ -28,14 +30,15 @@ double least_sum(const Tree& queries, const Tree& samples) {
   return samples.least_weight;
 }
 
-// How far from an edge of a periodic feature samples are repeated beyond the other.
+// Samples within this distance of one edge of a periodic feature are repeated beyond the other
+// edge.
 double images_of(const Tree& samples, const GridDemand& demand) {
   return samples.periodic ? image_distance(demand) * demand.h : 0.0;
 }
 
-// A period must keep two images of a sample apart; and a sample moved by it is rounded, which the
-// tolerance must bear.
-bool periods_serve(const Tree& samples, const GridDemand& demand) {
+// Whether the periods are suitable: at most one image of a sample may matter to a query, and the
+// rounding of an image's coordinates must stay within the tolerance.
+bool periods_are_suitable(const Tree& samples, const GridDemand& demand) {
   const double images = images_of(samples, demand);
   for (double period : samples.period) {
     if (std::isinf(period)) continue;
@@ -45,7 +48,8 @@ bool periods_serve(const Tree& samples, const GridDemand& demand) {
   return true;
 }
 
-bool may_serve(const Tree& samples, const DensityOptions& options) {
+// Whether a grid supports these sums at all, apart from weights and periods.
+bool is_supported(const Tree& samples, const DensityOptions& options) {
   return options.kernel == Kernel::gaussian && samples.features <= axes && !options.leave_out &&
          options.rtol >= least_grid_rtol;
 }
@@ -57,6 +61,7 @@ double locations_in(const std::vector<Piece>& pieces) {
   return slots;
 }
 
+// The time for spreading and interpolating: the parts whose cost grows with the points.
 double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
   const double under = plan.wide() * std::pow(plan.width, features - 1);
   const double windows = features * (12.0 + plan.wide());
@@ -71,8 +76,8 @@ double seconds_of(const GridLayout& layout, int features) {
          layout.seconds_of_grid();
 }
 
-// Wider windows cost more at every point and allow a coarser grid. The search begins where neither
-// is extreme and goes on to either side while it gets cheaper.
+// Finds the cheapest width of the windows. Wider windows cost more per point and allow a coarser
+// grid. The search starts at a medium width and continues in both directions while the cost falls.
 class GridSearch {
  public:
   GridSearch(const Tree& queries, const Tree& samples, const GridDemand& demand, double least,
@@ -117,21 +122,21 @@ class GridSearch {
   GridDemand demand_;
   double least_;
   Limits limits_;
-  bool too_slow_ = false;  // even without any grid
+  bool too_slow_ = false;  // the points alone exceed the limit
   std::optional<GridJob> best_;
 };
 
 std::optional<GridJob> cheapest(const Tree& queries, const Tree& samples,
                                 const DensityOptions& options, Limits limits) {
-  if (!may_serve(samples, options)) return {};
+  if (!is_supported(samples, options)) return {};
   const double least = least_sum(queries, samples);
   const GridDemand demand{samples.features, options.rtol, samples.total_weight / least,
                           bandwidth_in(samples, options)};
-  if (demand.weight_ratio > most_weight_ratio || !periods_serve(samples, demand)) return {};
+  if (demand.weight_ratio > most_weight_ratio || !periods_are_suitable(samples, demand)) return {};
   return GridSearch(queries, samples, demand, least, limits).run();
 }
 
-// Samples in the leaves within reach of a query leaf.
+// The number of sample slots in the leaves within reach of a query leaf.
 double count_within(const Tree& queries, Index leaf, const Tree& samples, double reach_sq) {
   const double* box = queries.low(queries.leaves() + leaf);
   double count = 0.0;
@@ -157,7 +162,8 @@ double seconds_per_pair(const Tree& queries, const Tree& samples) {
   return &queries == &samples ? cost::pair_of_samples : cost::pair;
 }
 
-// From a few query leaves, evenly spaced in the tree.
+// The estimated time of summing pair by pair, from a few query leaves that are evenly spaced in the
+// tree.
 double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   constexpr Index most_leaves = 32;
   const double mean = samples.total_weight / static_cast<double>(samples.locations);
@@ -181,7 +187,7 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 
 std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
                                                const DensityOptions& options) {
-  if (!may_serve(samples, options)) return {};
+  if (!is_supported(samples, options)) return {};
   const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
   const double all_pairs =
       static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());

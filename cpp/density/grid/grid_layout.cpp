@@ -12,10 +12,11 @@ namespace {
 
 using Shift = std::array<double, axes>;  // by feature
 
-constexpr double most_index = 0x1p40;   // times a step of 12 bits is exact
-constexpr Index most_locations = 2048;  // a piece: enough pieces for threads to share evenly
+constexpr double most_index = 0x1p40;   // the product with a step of 12 bits is exact
+constexpr Index most_locations = 2048;  // per piece: gives enough pieces to share among threads
 
-// In grid points: with the windows around it a piece's box should stay in the nearest cache.
+// The largest extent of a piece in grid points: its box, including the windows around the points,
+// should stay in the nearest cache.
 double most_extent(int features) { return features == 1 ? 1024.0 : features == 2 ? 40.0 : 16.0; }
 
 double cost_of(const Piece& piece) {
@@ -25,14 +26,14 @@ double cost_of_tile(const GridLayout& layout) {
   return volume_of(layout.sides) * (cost::passed_point + layout.plan.reach * cost::tap);
 }
 
-// Cuts the locations of a tree into pieces.
+// Divides the locations of a tree into pieces, images included.
 class PieceBuilder {
  public:
-  // images: the distance from an edge up to which points are repeated beyond the other, or 0.
+  // images: as for lay_out.
   PieceBuilder(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
       : tree_(tree), plan_(plan), images_(images), seconds_left_(most_seconds) {}
 
-  // False where the pieces would cost more than that.
+  // Returns false if the pieces would cost more than most_seconds.
   bool run() {
     std::vector<Index> stack{1};
     while (!stack.empty() && seconds_left_ >= 0.0) {
@@ -55,12 +56,12 @@ class PieceBuilder {
   }
 
   std::vector<Piece> pieces;
-  bool left_some_out = false;  // because their coordinates are too large
+  bool left_some_out = false;  // points whose coordinates are too large
 
  private:
   struct Range {
     Index first;
-    Index last;
+    Index last;  // exclusive
     const double* low;
     const double* high;
   };
@@ -128,6 +129,7 @@ int reach_in_tiles(const GridLayout& layout, int axis) {
   return (layout.plan.reach + layout.sides[axis] - 1) / layout.sides[axis];
 }
 
+// Assigns the pieces of queries to layers, and lists the tiles from which they interpolate.
 void enter_targets(GridLayout& layout) {
   const auto& queried = layout.queried();
   for (std::size_t i = 0; i < queried.size(); ++i) {
@@ -140,21 +142,23 @@ void enter_targets(GridLayout& layout) {
   }
 }
 
-// False where the passes over the samples' own tiles would cost more than most_seconds.
+// Assigns the pieces of samples to layers, and lists the tiles onto which they are spread. Returns
+// false if a pass over these tiles would cost more than most_seconds.
 bool enter_sources(GridLayout& layout, double most_seconds) {
-  const double a_tile = cost_of_tile(layout);
+  const double seconds_per_tile = cost_of_tile(layout);
   for (std::size_t i = 0; i < layout.sources.size(); ++i) {
     const Piece& piece = layout.sources[i];
     layout.layers[layout.first_layer(piece)].sources.push_back(static_cast<Index>(i));
     for_cells_of(piece.box, layout.sides, [&](const Cell& cell) {
-      if (layout.layers[cell[0]].spread.insert(cell)) most_seconds -= a_tile;
+      if (layout.layers[cell[0]].spread.insert(cell)) most_seconds -= seconds_per_tile;
     });
     if (most_seconds < 0.0) return false;
   }
   return true;
 }
 
-// What each pass has to write: what the samples reach and a target still needs.
+// Lists the tiles that each pass writes: those that the samples can reach and that a target, or a
+// later pass on its behalf, needs.
 void enter_passes(GridLayout& layout, int features) {
   const int middle = features >= 2 ? reach_in_tiles(layout, 1) : 0;
   layout.reach = features == 3 ? reach_in_tiles(layout, 0) : 0;
@@ -184,7 +188,7 @@ bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, dou
     if (!targets.run()) return false;
     layout.targets = std::move(targets.pieces);
   }
-  // Where the targets are the sources, every pass writes all of their tiles.
+  // If the targets are the sources, each of the passes (one per feature) writes all of their tiles.
   const double for_tiles = layout.same_pieces ? most_seconds / samples.features
                                               : std::numeric_limits<double>::infinity();
   if (!enter_sources(layout, for_tiles)) return false;
@@ -206,8 +210,9 @@ double GridLayout::seconds_of_grid() const {
   return seconds;
 }
 
-// At layer z samples are spread up to z + span, planar layers are held from z - 2 reach on and
-// finished ones from z - reach - span on; the spread layer z is gone when its planar one comes.
+// While layer z is processed, samples are spread up to layer z + span, planar layers are in memory
+// from z - 2 reach on, and finished layers from z - reach - span on. The spread tiles of layer z
+// are freed before its planar tiles are allocated.
 double GridLayout::bytes() const {
   Index most = 0;
   for (const auto& [place, layer] : layers) {

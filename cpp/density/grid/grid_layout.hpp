@@ -1,5 +1,6 @@
-// Which part of the grid a set of points needs: the points cut into pieces that each fill a small
-// box of grid points, and the tiles of every stage.
+// The part of the grid that a set of points needs: the points are divided into pieces that each
+// cover a small box of grid points, and every stage (spread, passes, interpolate) has its set of
+// tiles.
 #pragma once
 
 #include <array>
@@ -12,24 +13,25 @@
 
 namespace quickshift {
 
-// A range of slots whose windows lie in one box: a node of the tree, or one location of a leaf
-// that is too wide. Pieces follow the tree, so they do not depend on the order of rows.
+// A range of slots whose windows lie in one box: a node of the tree, or a single location if its
+// leaf is too wide. Pieces follow the tree, so they do not depend on the order of the rows.
 struct Piece {
   Index first_slot;
   Index last_slot;  // exclusive
   GridBox box;
-  std::array<double, axes> origin;  // of the box, by feature, in the coordinates of these points
+  std::array<double, axes> origin;  // by feature: of the box, in the coordinates of the points
 };
 
-// The tiles that share their place along the first axis, which is worked along layer by layer, so
-// that few are held at a time. With fewer than three features there is one layer.
+// All tiles with the same index along the first axis. The grid is processed layer by layer along
+// that axis, so that only a few layers are in memory at a time. With fewer than three features
+// there is only one layer.
 struct GridLayer {
-  std::vector<Index> sources;  // pieces that begin in this layer
-  std::vector<Index> targets;  // pieces that end in it
-  CellSet spread;              // where samples are spread
-  CellSet partway;             // after the pass along the last axis
-  CellSet planar;              // after that along the middle one
-  CellSet needed;              // by targets, after all passes
+  std::vector<Index> sources;  // pieces of samples whose box begins in this layer
+  std::vector<Index> targets;  // pieces of queries whose box ends in this layer
+  CellSet spread;              // tiles onto which samples are spread
+  CellSet partway;             // tiles written by the pass along the last axis
+  CellSet planar;              // tiles written by the pass along the middle axis
+  CellSet needed;              // tiles from which targets interpolate, after all passes
 };
 
 struct GridLayout {
@@ -37,23 +39,26 @@ struct GridLayout {
   TileSides sides;
   std::vector<Piece> sources;
   std::vector<Piece> targets;
-  bool same_pieces = false;  // targets are the sources, and not listed again
+  bool same_pieces = false;  // the targets are the sources; `targets` is empty
   std::map<Index, GridLayer> layers;
-  Index reach = 0;  // of the last pass, in layers
-  Index span = 0;   // layers that a target may begin before the one it ends in
+  Index reach = 0;  // of the pass along the first axis, in layers
+  Index span = 0;   // the largest number of layers between the first and the last of a target
 
   const std::vector<Piece>& queried() const { return same_pieces ? sources : targets; }
   Index first_layer(const Piece& piece) const { return cell_at(piece.box.low[0], sides[0]); }
   Index last_layer(const Piece& piece) const {
     return cell_at(piece.box.low[0] + piece.box.extent[0] - 1, sides[0]);
   }
-  double seconds_of_grid() const;  // for what grows with the grid, not with the points
-  double bytes() const;            // of the tiles that are held at a time
+  // The estimated time of the parts whose cost grows with the grid, not with the points.
+  double seconds_of_grid() const;
+  // The most memory that tiles take at a time.
+  double bytes() const;
 };
 
-// False where the grid would cost more than most_seconds, or coordinates are too large for the
-// step; queries with too large coordinates just get no piece. images: how far from an edge of a
-// periodic feature samples are repeated beyond the other, 0 where all are open.
+// Lays out the grid for a plan. Returns false if it would cost more than most_seconds, or if
+// samples have coordinates that are too large for the step of the grid. Queries with such
+// coordinates get no piece, and their sums remain 0. images: samples within this distance of one
+// edge of a periodic feature are repeated beyond the other edge; 0 if no feature is periodic.
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
              double most_seconds, GridLayout& layout);
 

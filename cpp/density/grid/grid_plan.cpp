@@ -11,33 +11,35 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// How rtol is shared out. The rest of it is for rounding.
+// The shares of rtol that each source of error may take. The rest is left for rounding.
 constexpr double alias_share = 0.4;
 constexpr double window_share = 0.4;
 constexpr double taps_share = 0.1;
 constexpr double image_share = 0.02;
 
-// Sums over the grid that stand for integrals inside the bounds below: at the coarsest grid that
-// any tolerance gives they are within a tenth.
+// The bounds below contain sums over the grid in place of integrals. On the coarsest grid that any
+// tolerance allows, such a sum exceeds its integral by at most a tenth.
 constexpr double inner_sums = 1.1;
-constexpr double coarsest_rtol = 1e-2;
+constexpr double coarsest_rtol = 1e-2;  // larger tolerances do not make the grid coarser
 
 constexpr double least_variance = 0.004;
 constexpr double most_variance = 0.25;
 
 double tolerance(const GridDemand& demand) { return std::min(demand.rtol, coarsest_rtol); }
 
-// What a normal density of this variance has on a grid from t > 0 on.
+// A bound on the sum over grid points beyond t > 0, times the spacing, of a normal density with
+// this variance.
 double tail(double t, double variance, double spacing) {
   if (t <= 0.0) return infinity;
   return spacing / std::sqrt(2.0 * pi * variance) * std::exp(-t * t / (2.0 * variance)) /
          -std::expm1(-t * spacing / variance);
 }
 
-// Lost by cutting off both windows, along one axis. Given two points r apart, the path from one to
-// the other passes the grid at a normal variable of variance v (1 - v), whose mean is v r away.
-// Pairs up to `split` apart lose at most that share of their kernel; the others, all together, at
-// most an amount that is compared with the least sum.
+// A bound on the relative loss from truncating both windows, along one axis. For two points r
+// apart, the contribution of the grid points to their kernel is distributed as a normal variable
+// with mean v r, measured from one of the points, and variance v (1 - v). Pairs up to `split` apart
+// lose a tail of that distribution, as a share of their own kernel. The loss of all other pairs
+// together is bounded as an amount and compared with the least sum.
 double window_loss(const GridDemand& demand, const GridPlan& plan) {
   const double v = plan.variance;
   const double u = v * (1.0 - v);
@@ -51,8 +53,8 @@ double window_loss(const GridDemand& demand, const GridPlan& plan) {
   return inner_sums * 2.0 * (near + far * demand.weight_ratio);
 }
 
-// The same for cutting off the taps, whose step between two points r apart has the mean (1 - 2v) r
-// and the variance 2v (1 - 2v).
+// The same for truncating the taps: for two points r apart, the step that the taps take is
+// distributed with mean (1 - 2v) r and variance 2v (1 - 2v).
 double taps_loss(const GridDemand& demand, const GridPlan& plan) {
   const double v = plan.variance;
   const double rest = 1.0 - 2.0 * v;
@@ -66,14 +68,16 @@ double taps_loss(const GridDemand& demand, const GridPlan& plan) {
   return inner_sums * (near + far * demand.weight_ratio);
 }
 
+// Rounds down to 12 significant bits.
 double rounded_down(double x) {
   int exponent = 0;
   const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::floor(std::ldexp(mantissa, 12)), exponent - 12);
 }
 
-// Poisson summation of a product of Gaussians: the two trapezoid rules together change each pair's
-// kernel, along one axis, by at most 4.2 exp(-2π² v (1 - v) / spacing²) of it.
+// The plan with the coarsest grid for windows of variance v. By Poisson's summation formula for a
+// product of Gaussians, the two trapezoidal rules together change the kernel of each pair, along
+// one axis, by a relative 4.2 exp(-2π² v (1 - v) / spacing²) at most.
 GridPlan plan_at(const GridDemand& demand, int width, double v) {
   const double allowed = alias_share * tolerance(demand) / (4.2 * demand.features);
   GridPlan plan;
@@ -88,6 +92,7 @@ bool is_wide_enough(const GridDemand& demand, const GridPlan& plan) {
   return demand.features * window_loss(demand, plan) <= window_share * tolerance(demand);
 }
 
+// The smallest reach at which truncating the taps loses little enough.
 int reach_of_taps(const GridDemand& demand, GridPlan plan) {
   const double rest = 1.0 - 2.0 * plan.variance;
   const double far = std::log(demand.weight_ratio / tolerance(demand));

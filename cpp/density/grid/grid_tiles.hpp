@@ -1,4 +1,4 @@
-// A sparse grid: tiles of grid points, held where something is.
+// A sparse grid: small boxes of grid points (tiles), allocated only where they are needed.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace quickshift {
 
-using Cell = std::array<Index, axes>;     // a tile's place, counted in tiles
-using TileSides = std::array<int, axes>;  // of a tile, in grid points
+using Cell = std::array<Index, axes>;     // the position of a tile, in units of tiles
+using TileSides = std::array<int, axes>;  // the extent of a tile, in grid points
 
 inline TileSides tile_sides(int features) {
   if (features == 1) return {1, 16, 16};
@@ -22,26 +22,28 @@ inline TileSides tile_sides(int features) {
 }
 inline int volume_of(const TileSides& sides) { return sides[0] * sides[1] * sides[2]; }
 
-// Distinct cells, numbered as they come.
+// A set of cells, numbered in the order of insertion.
 class CellSet {
  public:
   Index size() const { return static_cast<Index>(cells_.size()); }
   const Cell& operator[](Index i) const { return cells_[i]; }
-  Index find(const Cell& cell) const;  // -1 where it is not
-  bool insert(const Cell& cell);       // whether it is new
+  Index find(const Cell& cell) const;  // its number; -1 if it is not in the set
+  bool insert(const Cell& cell);       // returns whether it was new
 
  private:
   std::size_t place_of(const Cell& cell) const;
   void grow();
 
   std::vector<Cell> cells_;
-  std::vector<int> places_;  // open addressing: a number or -1
+  std::vector<int> places_;  // hash table with open addressing: numbers of cells, or -1
 };
 
-// Every cell of a set, and those up to `reach` cells from it along the axis.
+// All cells within `reach` of a cell of the set, along one axis.
 CellSet dilated(const CellSet& cells, int axis, int reach);
+// The intersection, numbered in the order of `cells`.
 CellSet common(const CellSet& cells, const CellSet& others);
-void insert_all(const CellSet& cells, Index layer, CellSet& into);  // as cells of that layer
+// Inserts all cells, moved into the given layer.
+void insert_all(const CellSet& cells, Index layer, CellSet& into);
 
 // A box of grid points.
 struct GridBox {
@@ -51,10 +53,12 @@ struct GridBox {
   Index volume() const { return Index{extent[0]} * extent[1] * extent[2]; }
 };
 
+// The index of the tile that holds a grid point, along one axis: point / side, rounded down.
 inline Index cell_at(Index point, int side) {
   return point >= 0 ? point / side : -((-point + side - 1) / side);
 }
 
+// Calls visit(cell) for every cell that the box overlaps.
 template <class Visit>
 void for_cells_of(const GridBox& box, const TileSides& sides, const Visit& visit) {
   Cell low;
@@ -70,7 +74,7 @@ void for_cells_of(const GridBox& box, const TileSides& sides, const Visit& visit
   }
 }
 
-// The tiles of one layer: cells that share their place along the first axis.
+// The values of the tiles of one layer, that is, of cells with the same index along the first axis.
 class Tiles {
  public:
   Tiles(int volume, CellSet cells)
@@ -91,11 +95,11 @@ class Tiles {
  private:
   int volume_;
   CellSet cells_;
-  Array<double> values_;  // not set before a tile is first written
+  Array<double> values_;  // uninitialized until a tile is written
   double* first_;
 };
 
-// Layers by their place; few are held at a time.
+// The layers that are in memory, by index.
 class Layers {
  public:
   explicit Layers(const TileSides& sides) : sides_(sides) {}
@@ -110,7 +114,7 @@ class Layers {
     const auto layer = layers_.find(cell[0]);
     return layer == layers_.end() ? nullptr : layer->second.find(cell);
   }
-  // Zero where there is no tile.
+  // Copies the values of a box of grid points; they are zero where there is no tile.
   void copy_to_box(const GridBox& box, double* values) const;
 
  private:
@@ -118,7 +122,8 @@ class Layers {
   std::map<Index, Tiles> layers_;
 };
 
-// Calls visit(offset in the box, offset in the tile, length) for every row that both share.
+// Calls visit(offset in the box, offset in the tile, length) for every row of grid points that a
+// box and a tile have in common.
 template <class Visit>
 void for_shared_rows(const GridBox& box, const Cell& cell, const TileSides& sides,
                      const Visit& visit) {
