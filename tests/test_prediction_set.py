@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from quickshift import ConditionalModes, PredictionSet
+from quickshift.checks import check_coverage
 from quickshift.stages.regression.prediction_set import (
-    check_coverage,
     conformal_radius,
     nonconformity_scores,
     set_around,

@@ -13,61 +13,71 @@ from quickshift import stages
 from quickshift.arrays import Floats, Numbers
 from quickshift.checks import (
     check_choice,
+    check_coverage,
+    check_outputs,
+    check_pair,
     check_period,
+    check_ratio,
     check_responses,
     check_tau,
     check_weights,
 )
 from quickshift.estimators.base import all_or_nothing, validated
-from quickshift.stages.regression.conditional_modes import check_ratio
-from quickshift.stages.regression.joint import Responses, sort_responses
+from quickshift.kernels import get_kernel
+from quickshift.stages.regression.conditional_modes import find_modes
+from quickshift.stages.regression.joint import (
+    Joint,
+    RegressionData,
+    Responses,
+    estimate_joint,
+    sort_responses,
+)
 from quickshift.stages.regression.prediction_set import (
-    check_coverage,
     conformal_radius,
     nonconformity_scores,
     set_around,
 )
-from quickshift.stages.regression.rules import (
-    RegressionData,
-    choose_joint_bandwidth,
-    choose_joint_tau,
-)
+from quickshift.stages.regression.response_space import ModeOptions
+from quickshift.stages.regression.rules import JOINT_RULES, choose_joint_tau, choose_pair
 
 __all__ = ["ModalRegressor"]
 
 
 class ModalRegressor(RegressorMixin, BaseEstimator):
-    """Regression by the modes of f(y given x), of which one x may have several.
+    """Regression by the modes of f(y given x), which may be several at one x.
 
-    A mean lies between the branches of the data, where no response is; the modes lie on them. At
-    every x the sample responses move to the nearest response of higher joint density, and those
-    that stay are the modes: Algorithm 3 of the paper, exactly.
+    Where the data have several branches, the conditional mean lies between them, where there are no
+    responses; the modes lie on the branches. At every x, each sample response moves to the nearest
+    response of higher joint density, and the responses that do not move are the modes: exactly
+    Algorithm 3 of the paper.
 
     Parameters
     ----------
     bandwidth : float, pair of floats or {"auto", "cv", "prediction_set"}, default="auto"
-        h of the joint kernel over x and y; a pair (h_x, h_y) divides X and y first. Or a rule:
-        "auto", the rate n^(-1/(d+5)) times the spread of X, and of y; "cv", this pair scaled to be
-        the most likely one by leaving out each sample; "prediction_set", scaled so that prediction
-        sets of 90 % are the shortest, by responses held out. All features share h_x: put a scaler
-        before this estimator in a Pipeline if their scales differ.
+        Bandwidth h of the joint kernel over x and y. With a pair (h_x, h_y), X is divided by h_x
+        and y by h_y first. Or a rule that chooses the pair: "auto" is the rate n^(-1/(d+5)) times
+        the spread of X, and times that of y. "cv" multiplies this pair by the factor that maximizes
+        the leave-one-out likelihood. "prediction_set" multiplies it by the factor that gives the
+        shortest prediction sets of 90 % coverage on held-out responses. All features share h_x: if
+        their scales differ, put a scaler before this estimator in a Pipeline.
     tau : float or "auto", default="auto"
-        Longest move, in the units of y: modes nearer than that are one. "auto" is 0.3 (Gaussian)
-        bandwidths of y, but at least the 99th percentile of the distance between neighbouring
-        distinct responses; of the modes at that tau, those that do not rise above the way to the
-        next one are dropped, because only a gap in the responses made them. With a number the
-        algorithm is that of the paper.
+        Longest move, in the units of y: of modes closer together than that only the highest is
+        kept. "auto" is 0.3 (Gaussian) bandwidths of y, but at least the 99th percentile of the
+        distance from a response to the nearest distinct one; flat modes, which do not rise above
+        the valley to the next mode, are then dropped, because only a gap between the responses
+        creates them. With a number, the algorithm is that of the paper and flat modes are kept.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     min_density_ratio : float, default=0.01
-        Modes below this share of the density of the highest one at the same x are dropped; 0 keeps
-        all.
+        Modes whose density is below this share of the highest mode's density at the same x are
+        dropped; 0 keeps all.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one. Responses are open.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+        Responses are never periodic.
     rtol : float, default=1e-9
-        Relative error allowed to densities of the Gaussian and the exponential kernel; 0 sums every
-        pair. The other kernels are exact.
+        Relative error allowed to densities of the Gaussian and the exponential kernel; 0 sums over
+        every pair. The other kernels are exact.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn, where
         it means one). The result does not depend on it.
@@ -75,15 +85,15 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     bandwidth_ : (float, float)
-        The bandwidths of X and y used.
+        The bandwidths of X and of y that were used.
     tau_ : float
-        The tau used.
+        The tau that was used.
     n_outputs_ : int
         Number of columns of y.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where X had names.
+        Names of the features, if X had column names.
 
     See Also
     --------
@@ -127,17 +137,18 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the bandwidths and tau, and make the samples ready for queries.
+        """Choose the bandwidths and tau, and prepare the samples for queries.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Where the samples were taken.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their responses. Several columns are one response in space, not several regressions.
+            Their responses. Several columns are the coordinates of one response, not the targets
+            of separate regressions.
         sample_weight : array-like of shape (n_samples,), optional
-            Frequencies: an integer weight equals repeating the row, zero leaves it out. Importance
-            weights should be rescaled to sum to (Σw)² / Σw².
+            Frequencies: an integer weight is the same as repeating the row, and weight 0 leaves
+            it out. Importance weights should be rescaled to sum to (Σw)² / Σw².
 
         Returns
         -------
@@ -146,39 +157,61 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         """
         if y is None:
             raise ValueError(
-                "requires y to be passed, but the target y is None: modal regression needs a "
-                "response for each row of X."
+                "requires y to be passed, but the target y is None: modal regression needs one "
+                "response per row of X."
             )
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
             responses = check_responses(y, len(points))
             weights = check_weights(sample_weight, len(points))
-            self._search: dict[str, Any] = {
-                "min_density_ratio": check_ratio(self.min_density_ratio),
-                "keep_flat": not isinstance(self.tau, str),
-            }
-            self._drawn = (
-                RegressionData(  # copies, because the caller's arrays may change before they serve
-                    points.copy(),
-                    responses.copy(),
-                    np.ones(len(points)) if weights is None else weights.copy(),
-                    check_period(self.period, points.shape[1]),
-                    self.kernel,
-                    self.rtol,
-                    self.n_jobs,
-                )
+            # Copies, because the caller may change the arrays before `predict_set` uses them.
+            data = RegressionData(
+                points.copy(),
+                responses.copy(),
+                np.ones(len(points)) if weights is None else weights.copy(),
+                check_period(self.period, points.shape[1]),
+                self.kernel,
+                self.rtol,
+                self.n_jobs,
             )
-            self._parameters = self.get_params()  # for a fit without what is held out
-            self._joint = self._estimate(self._drawn)
-            self.bandwidth_ = self._joint.bandwidth
-            self.tau_ = self._tau_of(self._joint)
-            self.n_outputs_ = self._joint.n_outputs
-            self._line: Responses | None = None
-            if self.n_outputs_ == 1:
-                self._line = sort_responses(self._joint, self.tau_)
-            self._calibration: tuple[Floats, Floats] | None = None
-            self._split: ModalRegressor | None = None
+            self._fit(data)
         return self
+
+    def _fit(self, data: RegressionData) -> None:
+        """Fit checked data; the parameters are checked here."""
+        self._data = data
+        self._parameters = self.get_params()  # to fit the same model without the held-out rows
+        ratio = check_ratio(self.min_density_ratio)
+        automatic = isinstance(self.tau, str)
+        if automatic:
+            check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
+        tau = None if automatic else check_tau(self.tau)
+
+        def options_for(joint: Joint) -> ModeOptions:
+            longest = choose_joint_tau(joint) if tau is None else tau
+            return ModeOptions(longest, ratio, keep_flat=tau is not None)
+
+        def modes_of(joint: Joint, queries: Numbers) -> stages.ConditionalModes:
+            return find_modes(joint, queries, options_for(joint))
+
+        if isinstance(self.bandwidth, str):
+            check_choice(
+                self.bandwidth, "bandwidth", JOINT_RULES, "a positive number, a pair of them or "
+            )
+            pair = choose_pair(data, self.bandwidth, modes_of)
+            divisor = pair
+        else:
+            pair, divisor = check_pair(self.bandwidth, get_kernel(self.kernel), data.period)
+        self._joint = estimate_joint(data, pair, divisor)
+        self._mode_options = options_for(self._joint)
+        self.bandwidth_ = self._joint.bandwidth
+        self.tau_ = self._mode_options.tau
+        self.n_outputs_ = self._joint.n_outputs
+        self._sorted_responses: Responses | None = None
+        if self.n_outputs_ == 1:
+            self._sorted_responses = sort_responses(self._joint, self.tau_)
+        self._calibration: tuple[Floats, Floats] | None = None  # scores and weights
+        self._split_model: ModalRegressor | None = None  # fitted without the held-out rows
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the highest conditional mode at each query.
@@ -191,7 +224,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            NaN where a compact kernel reaches no sample.
+            NaN for queries that a compact kernel connects to no sample.
         """
         return self.predict_modes(X).highest()
 
@@ -206,19 +239,20 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         ConditionalModes
-            ``modes[i]`` are those of query i, the highest first; beside them their densities, their
-            heights above the valleys, and the support of every query.
+            ``modes[i]`` are the modes of query i, the highest first. The object also holds their
+            densities, their heights above the valleys, and the support of every query.
         """
         check_is_fitted(self)
         return self._modes_at(validated(self, X, reset=False))
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure on data of your own how far responses lie from the modes, for `predict_set`.
+        """Measure on held-out data how far responses lie from the modes, for `predict_set`.
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            The x, of samples that were not in `fit` and come from where new ones will.
+            The x of samples that were not used in `fit`, drawn from the same distribution as the
+            samples to be predicted.
         y : array-like of shape (n_queries,) or (n_queries, n_outputs)
             Their responses.
         sample_weight : array-like of shape (n_queries,), optional
@@ -230,7 +264,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         modes = self.predict_modes(X)
-        responses = self._checked_responses(y, len(modes))
+        responses = check_outputs(check_responses(y, len(modes)), self.n_outputs_)
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
             nonconformity_scores(modes, responses),
@@ -239,29 +273,29 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> stages.PredictionSet:
-        """Return intervals around the modes that hold a new response with a given probability.
+        """Return intervals around the modes that contain a new response with given probability.
 
-        The probability is that over new samples and over those of `calibrate`, at the least, if all
-        are exchangeable (split conformal prediction). Without a call of `calibrate`, every fourth
-        row of `fit` is held out to measure how far responses lie from the modes of the others, and
-        the intervals are around the modes of those: this is the one thing that depends on the order
-        of the rows, so shuffle rows that are sorted. Weights count as repetition in what is
-        measured, but copies are not exchangeable with new samples: with large weights the coverage
-        may fall short.
+        By split conformal prediction, the probability is at least ``coverage``, taken over the new
+        samples and over those of `calibrate`, if all of them are exchangeable. Without a call of
+        `calibrate`, every fourth row of `fit` is held out: the intervals are placed around the
+        modes of the other rows, and the held-out responses measure how far responses lie from
+        these modes. This is the only result that depends on the order of the rows, so shuffle rows
+        that are sorted. Weights count as repetitions of the rows, but repeated rows are not
+        exchangeable with new samples: with large weights the coverage may fall short.
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
             The x.
         coverage : float, default=0.9
-            The share of new responses that shall be inside.
+            The share of new responses that should lie inside.
 
         Returns
         -------
         PredictionSet
-            Disjoint intervals ``lower`` to ``upper`` of every query; boxes for several outputs.
-            Unbounded where there are too few samples to say. Queries without a mode have none,
-            unless it is unbounded.
+            Disjoint intervals from ``lower`` to ``upper`` for every query; boxes for several
+            outputs. They are unbounded if there are too few calibration samples for the coverage.
+            Queries without a mode have no interval, unless the intervals are unbounded.
         """
         check_is_fitted(self)
         share = check_coverage(coverage)
@@ -284,11 +318,12 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         float
-            NaN if no query has a mode. Queries without one are left out, with a warning that says
-            how many. A mode is not a mean: where responses have branches, R² may well be negative.
+            NaN if no query has a mode. Queries without a mode are left out, with a warning that
+            states their number. A mode is not a mean: if the responses have several branches, R²
+            may well be negative.
         """
         predicted = self.predict(X)
-        truth = self._checked_responses(y, len(predicted))
+        truth = check_outputs(check_responses(y, len(predicted)), self.n_outputs_)
         weights = check_weights(sample_weight, len(predicted))
         finite = np.isfinite(predicted).reshape(len(predicted), -1)
         supported = np.logical_and.reduce(finite, axis=1)
@@ -307,60 +342,35 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         weights = None if weights is None else weights[supported]
         return float(r2_score(truth[supported], predicted[supported], sample_weight=weights))
 
-    def _checked_responses(self, y: ArrayLike, n_queries: int) -> Floats:
-        responses = check_responses(y, n_queries)
-        columns = 1 if responses.ndim == 1 else responses.shape[1]
-        if columns != self.n_outputs_:
-            raise ValueError(
-                f"y has {columns} columns, expected {self.n_outputs_} as in fit. Pass the same "
-                f"columns in the same order."
-            )
-        return responses
-
-    def _estimate(self, drawn: RegressionData) -> stages.Joint:
-        bandwidth = self.bandwidth
-        if isinstance(bandwidth, str):
-            bandwidth = choose_joint_bandwidth(drawn, bandwidth, modes_of=self._modes_of)
-        return drawn.joint(bandwidth)
-
     def _modes_at(self, points: Numbers) -> stages.ConditionalModes:
-        return stages.conditional_modes(
-            self._joint, points, self.tau_, **self._search, responses=self._line
-        )
-
-    def _modes_of(self, joint: stages.Joint, queries: ArrayLike) -> stages.ConditionalModes:
-        return stages.conditional_modes(joint, queries, self._tau_of(joint), **self._search)
-
-    def _tau_of(self, joint: stages.Joint) -> float:
-        if isinstance(self.tau, str):
-            check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
-            return choose_joint_tau(joint)
-        return check_tau(self.tau)
+        """Return the modes at queries that are already checked."""
+        return find_modes(self._joint, points, self._mode_options, self._sorted_responses)
 
     def _calibrated(self) -> tuple["ModalRegressor", tuple[Floats, Floats]]:
-        """Return whose modes the sets are around, and how far held-out responses are from them."""
+        """Return the model that prediction sets are built on, and its scores and their weights."""
         if self._calibration is not None:
             return self, self._calibration
-        if self._split is None:
-            self._split = self._without_held_out()
-        split = self._split
+        if self._split_model is None:
+            self._split_model = self._without_held_out()
+        split = self._split_model
         if split._calibration is None:
-            raise AssertionError("a split is calibrated when it is made")
+            raise AssertionError("_without_held_out returned a model without calibration")
         return split, split._calibration
 
     def _without_held_out(self) -> "ModalRegressor":
-        """Fit every row but each fourth, and calibrate on those."""
-        drawn = self._drawn
-        held_out = np.arange(len(drawn.X)) % 4 == 3
-        kept = ~held_out & (drawn.weights > 0)
-        out = held_out & (drawn.weights > 0)
+        """Return a model fitted without every fourth row, and calibrated on these rows."""
+        data = self._data
+        held_out = np.arange(len(data.X)) % 4 == 3
+        kept = np.flatnonzero(~held_out & (data.weights > 0))
+        out = np.flatnonzero(held_out & (data.weights > 0))
+        if not kept.size or not out.size:  # nothing to calibrate on: the sets will be unbounded
+            kept, out = np.flatnonzero(data.weights > 0), out[:0]
         model = type(self)(**self._parameters)
-        if not kept.any() or not out.any():  # nothing can be said: the sets will be unbounded
-            kept, out = drawn.weights > 0, np.zeros(len(held_out), dtype=bool)
-        model.fit(drawn.X[kept], drawn.y[kept], drawn.weights[kept])
+        model._fit(data.at(kept))
         model._calibration = np.empty(0), np.empty(0)
-        if out.any():
-            model.calibrate(drawn.X[out], drawn.y[out], drawn.weights[out])
+        if out.size:
+            scores = nonconformity_scores(model._modes_at(data.X[out]), data.y[out])
+            model._calibration = scores, data.weights[out]
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -1,33 +1,32 @@
-"""Conditional modes followed along one feature, for plots."""
+"""The branches of a modal regression along its one feature, for plots."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from quickshift.checks import refuse_lossy
+from quickshift.checks import check_grid, check_n_features, check_one_output
 from quickshift.estimators.modal_regressor import ModalRegressor
-from quickshift.stages.regression.branches import Branch, trace
+from quickshift.stages.regression.branches import Branch, follow
 
 __all__ = ["trace_branches"]
 
 
 def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
-    """Follow the modes of a regression along x into curves.
+    """Join the modes of a regression at increasing x into curves.
 
     Parameters
     ----------
     model : ModalRegressor
         Fitted on one feature and one response.
     grid : array-like of shape (n_points,)
-        Rising values of x. The finer it is, the surer the curves are: successive modes of a branch
-        are at most `tau_` apart.
+        Increasing values of x. Successive modes of a branch are at most `tau_` apart, so a finer
+        grid gives more reliable curves.
 
     Returns
     -------
     list of Branch
-        Each with ``x``, ``y`` and ``density`` along it. A branch begins where a mode appears and
-        ends where it vanishes or joins another; where two cross, both go straight on as long as
-        both can be told apart.
+        Each with its ``x``, ``y`` and ``density``. A branch begins where a mode appears and ends
+        where the mode vanishes or merges with another one. Branches that cross go straight on, as
+        long as the estimate resolves both modes.
 
     Examples
     --------
@@ -42,11 +41,12 @@ def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
     """
     if not isinstance(model, ModalRegressor):
         raise TypeError(
-            f"model is {type(model).__name__}, expected a fitted ModalRegressor. In a Pipeline it "
-            f"is the last step, and grid is in the units that reach it."
+            f"model is {type(model).__name__}, expected a fitted ModalRegressor. Pass the last "
+            f"step of a Pipeline, with a grid in the units that this step receives."
         )
     check_is_fitted(model)
-    refuse_lossy(grid, "grid")
-    points = np.asarray(grid, dtype=np.float64)
-    modes = model._modes_at(points[:, None] if points.ndim == 1 else points)
-    return trace(points, modes, longest_step=model.tau_)
+    x = check_grid(grid)
+    check_n_features(x[:, None], model.n_features_in_, "grid")
+    modes = model._modes_at(x[:, None])
+    check_one_output(modes.values)
+    return follow(x, modes, model.tau_)

@@ -31,18 +31,14 @@ from quickshift.stages.forest import Forest, cut, cut_into, linkage
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.regression.branches import Branch, trace
 from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
-from quickshift.stages.regression.joint import Joint, prepare_joint
+from quickshift.stages.regression.joint import Joint, RegressionData, prepare_joint
 from quickshift.stages.regression.prediction_set import (
     PredictionSet,
     conformal_radius,
     nonconformity_scores,
     set_around,
 )
-from quickshift.stages.regression.rules import (
-    RegressionData,
-    choose_joint_bandwidth,
-    choose_joint_tau,
-)
+from quickshift.stages.regression.rules import choose_joint_bandwidth, choose_joint_tau
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
 from quickshift.stages.tree.cluster_tree import ClusterTree, link

@@ -1,4 +1,8 @@
-"""Algorithm 3: the modes of f(y given x), at many x at once."""
+"""Algorithm 3: the modes of f(y given x), at many x at once.
+
+Responses of one column are searched by branch and bound in the core (decision 26), those of several
+columns by Quick Shift among the responses (`response_space`).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,40 +12,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift import _core
-from quickshift.arrays import Floats
-from quickshift.checks import check_real, check_tau
+from quickshift.arrays import Floats, Numbers
+from quickshift.checks import check_n_features, check_points, check_ratio, check_tau
 from quickshift.progress import Progress, reporting
-from quickshift.stages.regression.joint import Joint, Responses, sort_responses
+from quickshift.stages.regression.joint import Joint, Responses, scale_queries, sort_responses
 from quickshift.stages.regression.ragged import Ragged
-from quickshift.stages.regression.response_space import Search, modes_in_space
+from quickshift.stages.regression.response_space import ModeOptions, modes_in_space
 from quickshift.threads import resolve_threads
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ConditionalModes", "conditional_modes"]
+__all__ = ["ConditionalModes", "conditional_modes", "find_modes"]
 
 
 @dataclass(frozen=True)
 class ConditionalModes(Ragged):
-    """The conditional modes at each of m queries, k in all, those of one query side by side.
+    """The conditional modes at each of m queries, k modes in total.
 
     ``modes[i]`` are the modes at query i, the highest first; there may be none.
 
     Attributes
     ----------
     offsets : ndarray of shape (m + 1,)
-        Those of query i are the elements from ``offsets[i]`` to before ``offsets[i + 1]``.
+        CSR offsets: the modes of query i are the elements from ``offsets[i]`` to before
+        ``offsets[i + 1]`` of `values`, `densities` and `heights`.
     values : ndarray of shape (k,) or (k, n_outputs)
         The responses that are modes.
     densities : ndarray of shape (k,)
         f̂(x, value), the joint density.
     heights : ndarray of shape (k,)
-        How far each density is above the valley to the next mode on the same x, of two valleys the
-        higher one; the density itself where there is no other mode.
+        The density of each mode minus that of the valley between it and the neighboring mode at the
+        same x; the higher valley counts if there are neighbors on both sides. The density itself if
+        there is no other mode.
     support : ndarray of shape (m,)
-        Logarithm of the density of the samples at x, whatever their response; minus infinity where
-        no sample's kernel reaches.
+        Logarithm of the density of the samples at x, regardless of their responses; minus infinity
+        where a compact kernel reaches no sample.
 
     Examples
     --------
@@ -65,14 +71,14 @@ class ConditionalModes(Ragged):
 
     def __getitem__(self, query: int) -> Floats:
         """Return the modes at one query, the highest first."""
-        return self.values[self._own(query)]
+        return self.values[self._slice_of(query)]
 
     def __iter__(self) -> Iterator[Floats]:
-        """Return the modes of query after query."""
+        """Iterate over the modes of each query in turn."""
         return (self[i] for i in range(len(self)))
 
     def highest(self) -> Floats:
-        """Return the highest mode at each query, NaN where there is none.
+        """Return the highest mode at each query, NaN for a query without modes.
 
         Returns
         -------
@@ -84,7 +90,7 @@ class ConditionalModes(Ragged):
         return found
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return a table with a row for each mode.
+        """Return a table with one row per mode.
 
         Returns
         -------
@@ -133,12 +139,13 @@ def conditional_modes(
     tau : float
         Longest move, in the units of y.
     min_density_ratio : float
-        Modes below this share of the highest one's density are dropped; 0 keeps all. With a
-        kernel of infinite support and rtol above 0, densities below a millionth of the highest are
-        not within rtol, and may be missed altogether.
+        Modes whose density is below this share of the highest mode's density are dropped; 0 keeps
+        all. For a kernel of infinite support and rtol above 0, densities below a millionth of the
+        highest are not accurate to rtol, and such modes may be missed altogether.
     keep_flat : bool
-        Whether to keep modes that do not rise above the way to the next one: responses beyond a gap
-        of more than tau, on the slope of another mode. The algorithm keeps them.
+        Whether to keep flat modes, those that do not rise above the valley to the next mode: a
+        response on the slope of another mode, but more than tau away from the next response
+        uphill. The algorithm of the paper keeps them.
     responses : Responses, optional
         From `sort_responses`, to save sorting them again.
     progress : callable, optional
@@ -158,36 +165,54 @@ def conditional_modes(
     >>> modes[0], modes[1]
     (array([1.5, 6. ]), array([], dtype=float64))
     """
-    points = joint.scaled_queries(queries)
-    search = Search(check_tau(tau), check_ratio(min_density_ratio), bool(keep_flat))
+    points = check_points(queries, "queries")
+    check_n_features(points, joint.features.samples.n_features, "queries")
+    options = ModeOptions(check_tau(tau), check_ratio(min_density_ratio), bool(keep_flat))
+    return find_modes(joint, points, options, responses, progress)
+
+
+def find_modes(
+    joint: Joint,
+    queries: Numbers,
+    options: ModeOptions,
+    responses: Responses | None = None,
+    progress: Progress | None = None,
+) -> ConditionalModes:
+    """Find the modes as `conditional_modes` does, at queries and with options already checked."""
+    points = scale_queries(joint, queries)
     if joint.n_outputs > 1:
-        return _in_space(joint, points, search, progress)
-    line = sort_responses(joint, search.tau) if responses is None else responses
-    return _on_line(joint, line, points, search, progress)
+        return _modes_of_several_outputs(joint, points, options, progress)
+    if responses is None:
+        responses = sort_responses(joint, options.tau)
+    return _modes_of_one_output(joint, responses, points, options, progress)
 
 
-def _on_line(
-    joint: Joint, line: Responses, queries: Floats, search: Search, progress: Progress | None
+def _modes_of_one_output(
+    joint: Joint,
+    responses: Responses,
+    queries: Floats,
+    options: ModeOptions,
+    progress: Progress | None,
 ) -> ConditionalModes:
     estimate = joint.features
     with reporting(progress, "conditional_modes") as report:
         offsets, ranks, sums, valleys, marginals, log_scales = _core.conditional_modes(
             estimate.samples.tree,
-            line.values,
-            line.places,
-            line.rungs,
-            line.begin,
-            line.place_of_sample,
-            line.rung_of_sample,
-            line.weights,
+            responses.values,
+            responses.places,
+            responses.rungs,
+            responses.begin,
+            responses.place_of_sample,
+            responses.rung_of_sample,
+            responses.weights,
             queries,
             estimate.kernel.code,
             estimate.bandwidth,
             estimate.rtol,
-            search.tau,
-            search.min_density_ratio,
+            options.tau,
+            options.min_density_ratio,
             estimate.significant_bits,
-            search.keep_flat,
+            options.keep_flat,
             threads=resolve_threads(estimate.n_jobs),
             report=report,
         )
@@ -197,13 +222,13 @@ def _on_line(
         densities = _exp(np.log(sums) + of_mode)
     heights = _heights(densities, (sums - valleys) / sums)
     support = joint.log_support(marginals, log_units)
-    return ConditionalModes(offsets, line.values[ranks], densities, heights, support)
+    return ConditionalModes(offsets, responses.values[ranks], densities, heights, support)
 
 
-def _in_space(
-    joint: Joint, queries: Floats, search: Search, progress: Progress | None
+def _modes_of_several_outputs(
+    joint: Joint, queries: Floats, options: ModeOptions, progress: Progress | None
 ) -> ConditionalModes:
-    values, log_densities, log_valleys = modes_in_space(joint, queries, search, progress)
+    values, log_densities, log_valleys = modes_in_space(joint, queries, options, progress)
     offsets = np.concatenate([[0], np.cumsum([len(here) for here in values])])
     logs = np.concatenate(log_densities)
     densities = _exp(logs)
@@ -213,20 +238,11 @@ def _in_space(
 
 
 def _heights(densities: Floats, rise: Floats) -> Floats:
-    """Return the share of a density above its valley, also of one that is infinite."""
+    """Return densities times the share of each above its valley; 0 for infinity times 0."""
     return np.multiply(densities, rise, where=rise > 0, out=np.zeros_like(densities))
 
 
 def _exp(log_density: Floats) -> Floats:
-    """Return densities, which may round to 0 or infinity."""
+    """Return densities, which may underflow to 0 or overflow to infinity."""
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(log_density)
-
-
-def check_ratio(min_density_ratio: float) -> float:
-    """Return a share from 0 to 1."""
-    expected = "a share of the highest mode's density, from 0 to 1"
-    ratio = check_real(min_density_ratio, "min_density_ratio", expected)
-    if not 0 <= ratio <= 1:
-        raise ValueError(f"min_density_ratio is {min_density_ratio!r}, expected {expected}.")
-    return ratio

@@ -1,8 +1,12 @@
-"""Samples of (x, y) made ready for modal regression: one joint kernel over both."""
+"""Samples of (x, y) prepared for modal regression: one joint kernel over both.
+
+The kernel is radial in the d + n_outputs dimensions of (x, y) and has one bandwidth; a pair
+(h_x, h_y) divides X and y first (decision 11). Only X goes into a tree. The responses of one column
+are sorted instead (`sort_responses`), because the search for modes runs along them.
+"""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,41 +14,109 @@ from numpy.typing import ArrayLike
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks import (
-    check_bandwidth,
     check_n_features,
+    check_pair,
     check_period,
     check_points,
     check_responses,
     check_weights,
 )
 from quickshift.kernels import Kernel, get_kernel
+from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.density import Estimate, fit_estimate
-from quickshift.stages.samples import prepare
+from quickshift.stages.samples import Samples
+from quickshift.threads import resolve_threads
 
-__all__ = ["Joint", "Responses", "check_pair", "prepare_joint", "sort_responses", "wrapped"]
+__all__ = [
+    "Joint",
+    "RegressionData",
+    "Responses",
+    "checked_data",
+    "divided",
+    "estimate_joint",
+    "prepare_joint",
+    "put_into_tree",
+    "scale_queries",
+    "sort_responses",
+    "wrapped",
+]
 
 
-_RUNGS = 0.05, 0.5  # bandwidths between two rungs of the line, at least and at most
-_LARGEST = 2.0**500  # a place on the line of responses, beside the coordinates of the samples
+# Least and greatest distance between two rungs of the ladder along the responses, in bandwidths.
+_RUNG_SPACING = 0.05, 0.5
+# Largest response, in units of the largest scaled coordinate of X, at which squares stay finite.
+_LARGEST_PLACE = 2.0**500
+
+
+@dataclass(frozen=True)
+class RegressionData:
+    """Checked samples of (x, y), with the settings that every estimate from them shares.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Where the samples were taken.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Their responses.
+    weights : ndarray of shape (n_samples,)
+        Frequencies.
+    period : ndarray of shape (n_features,) or None
+        Periods of the features; None if no feature is periodic.
+    kernel : str
+        Name of the kernel.
+    rtol : float
+        Relative error allowed to infinite kernels.
+    n_jobs : int or None
+        Threads; None for all cores.
+    """
+
+    X: Numbers
+    y: Floats
+    weights: Floats
+    period: Floats | None
+    kernel: str
+    rtol: float
+    n_jobs: int | None
+
+    def joint(self, bandwidth: float | tuple[float, float]) -> "Joint":
+        """Return the joint estimate with the given bandwidths."""
+        return prepare_joint(
+            self.X,
+            self.y,
+            bandwidth,
+            kernel=self.kernel,
+            sample_weight=self.weights,
+            period=self.period,
+            rtol=self.rtol,
+            n_jobs=self.n_jobs,
+        )
+
+    def at(self, rows: Indices) -> "RegressionData":
+        """Return the data of some rows only."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows])
 
 
 @dataclass(frozen=True)
 class Responses:
-    """Responses of one column, in the order of the line and in that of the tree of the samples.
+    """Responses of one column, sorted, and the samples grouped by the locations of the tree of X.
+
+    The distinct responses are the vertices of Algorithm 3; the *place* of a response is its value
+    in the units in which the kernel measures distances, those of the tree.
 
     Attributes
     ----------
     values : ndarray of shape (n_vertices,)
-        The distinct responses of samples of positive weight, rising.
+        The distinct responses of samples of positive weight, increasing.
     places : ndarray of shape (n_vertices,)
-        The same in bandwidths, in the scale of the tree.
+        Their places.
     rungs : ndarray of shape (n_rungs,)
-        Some of them, where a search begins.
+        Positions in `values` of the vertices at which a search begins (decision 26).
     begin : ndarray of shape (n_slots + 1,)
-        The samples at each location of the tree, up to those of the next.
+        CSR offsets: the samples in slot i of the tree are those from ``begin[i]`` to before
+        ``begin[i + 1]``.
     place_of_sample, rung_of_sample, weights : ndarray of shape (n_pairs,)
-        Of each distinct pair (x, y), by location: its place on the line, the last rung that is not
-        above it, and its weight.
+        For each distinct pair (x, y), ordered by slot: its place, the last rung that is not above
+        it, and its weight.
     """
 
     values: Floats
@@ -63,7 +135,7 @@ class Joint:
     Attributes
     ----------
     features : Estimate
-        Of x alone: over X divided by h_x, where bandwidths differ.
+        The estimate over X alone, after the division by ``divisor[0]``.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The responses.
     weights : ndarray of shape (n_samples,)
@@ -71,7 +143,8 @@ class Joint:
     bandwidth : (float, float)
         h_x and h_y.
     divisor : (float, float)
-        What X and y are divided by before the kernel sees them: (1, 1) where one h serves both.
+        The numbers by which X and y are divided before the kernel is applied: (1, 1) if one h
+        serves both.
     """
 
     features: Estimate
@@ -92,7 +165,7 @@ class Joint:
 
     @property
     def log_constant(self) -> float:
-        """Logarithm of the factor from a sum of profiles to a joint density."""
+        """Logarithm of the factor that turns a sum of profiles into a joint density."""
         samples, (h_x, h_y) = self.features.samples, self.bandwidth
         d = samples.n_features
         volume = d * math.log(h_x) + self.n_outputs * math.log(h_y)
@@ -101,29 +174,14 @@ class Joint:
 
     def scaled_queries(self, queries: ArrayLike) -> Floats:
         """Check queries and divide them as X was divided."""
-        points = check_points(queries, "queries").astype(np.float64)
+        points = check_points(queries, "queries")
         check_n_features(points, self.features.samples.n_features, "queries")
-        with np.errstate(over="ignore"):
-            return np.nan_to_num(points / self.divisor[0])
+        return scale_queries(self, points)
 
     def log_support(self, sums: Floats, log_scales: Floats) -> Floats:
         """Log density of x from sums over samples of profiles in x alone."""
         volume = self.features.samples.n_features * math.log(self.divisor[0])
         return self.features.log_density(sums, log_scales - volume)
-
-
-def check_pair(bandwidth: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return (h_x, h_y), and what X and y are to be divided by; periods are not looked at."""
-    single = np.ndim(bandwidth) == 0
-    pair = (bandwidth, bandwidth) if single else tuple(bandwidth)
-    known = all(isinstance(h, int | float | np.number) and 0 < h < math.inf for h in pair)
-    if len(pair) != 2 or not known or any(isinstance(h, bool) for h in pair):
-        raise ValueError(
-            f"bandwidth is {bandwidth!r}, expected a positive number, or a pair of them: one for X "
-            f"and one for y (estimators also take a rule such as 'auto')."
-        )
-    h_x, h_y = float(pair[0]), float(pair[1])
-    return (h_x, h_y), ((1.0, 1.0) if single else (h_x, h_y))
 
 
 def prepare_joint(
@@ -137,7 +195,7 @@ def prepare_joint(
     rtol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> Joint:
-    """Check samples of (x, y) and put those of X into a tree.
+    """Check samples of (x, y) and build the tree of X.
 
     Parameters
     ----------
@@ -152,7 +210,8 @@ def prepare_joint(
     sample_weight : array-like of shape (n_samples,), optional
         Frequencies.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one. Responses are open.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+        Responses are never periodic.
     rtol : float
         For kernels of infinite support: the relative error allowed to the density of a mode.
     n_jobs : int, optional
@@ -168,28 +227,72 @@ def prepare_joint(
     >>> joint.bandwidth, joint.n_outputs
     ((0.5, 2.0), 1)
     """
+    data = checked_data(X, y, sample_weight, period, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
+    pair, divisor = check_pair(bandwidth, get_kernel(kernel), data.period)
+    return estimate_joint(data, pair, divisor)
+
+
+def checked_data(
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    period: ArrayLike | None,
+    *,
+    kernel: str,
+    rtol: float,
+    n_jobs: int | None,
+) -> RegressionData:
+    """Check samples; the parameters are checked by the estimate that is made from them."""
     points = check_points(X)
     responses = check_responses(y, len(points))
-    given = check_weights(sample_weight, len(points))
-    pair, divisor = check_pair(bandwidth)
-    lengths = check_period(period, points.shape[1])
-    if lengths is not None:
-        chosen = get_kernel(kernel)
-        check_bandwidth(pair[0], chosen, lengths)  # in the units of the caller
-        points = wrapped(points, lengths)
-        if divisor[0] != 1.0:
-            least = 4.0 if chosen.infinite else 2.0 * chosen.support  # for a bandwidth of 1
-            lengths = np.maximum(lengths / divisor[0], least)  # the quotient may round down
-    scaled = points if divisor[0] == 1.0 else _divided(points, divisor[0], "X", "h_x")
-    samples = prepare(scaled, sample_weight=given, period=lengths, n_jobs=n_jobs)
+    weights = check_weights(sample_weight, len(points))
+    return RegressionData(
+        points,
+        responses,
+        np.ones(len(points)) if weights is None else weights,
+        check_period(period, points.shape[1]),
+        kernel,
+        rtol,
+        n_jobs,
+    )
+
+
+def estimate_joint(
+    data: RegressionData, pair: tuple[float, float], divisor: tuple[float, float]
+) -> Joint:
+    """Build the tree of X and the joint estimate, from data and bandwidths that are checked.
+
+    ``pair`` and ``divisor`` are what `check_pair` returns.
+    """
+    points, lengths = wrapped(data.X, data.period), data.period
+    if lengths is not None and divisor[0] != 1.0:
+        kernel = get_kernel(data.kernel)
+        # The least period that a bandwidth of 1 admits: the quotient may round to below it.
+        least = 4.0 if kernel.infinite else 2.0 * kernel.support
+        lengths = np.maximum(lengths / divisor[0], least)
+    scaled = points if divisor[0] == 1.0 else divided(points, divisor[0], "X", "h_x")
+    samples = put_into_tree(scaled, data.weights, lengths, data.n_jobs)
     h = pair[0] / divisor[0]
-    features = fit_estimate(samples, h, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-    weights = np.ones(len(points)) if given is None else given
-    return Joint(features, responses, weights, pair, divisor)
+    features = fit_estimate(samples, h, kernel=data.kernel, rtol=data.rtol, n_jobs=data.n_jobs)
+    return Joint(features, data.y, data.weights, pair, divisor)
+
+
+def put_into_tree(
+    points: Numbers, weights: Floats, period: Floats | None, n_jobs: int | None
+) -> Samples:
+    """Build the tree of points that are already checked; `prepare` checks them first."""
+    require_memory(prepare_bytes(*points.shape), "prepare", points.shape)
+    return Samples(_core.Tree(points, weights, period, resolve_threads(n_jobs)), period)
+
+
+def scale_queries(joint: Joint, points: Numbers) -> Floats:
+    """Divide checked queries as X was divided; quotients that overflow become the largest float."""
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(points.astype(np.float64) / joint.divisor[0])
 
 
 def wrapped(points: Numbers, period: Floats | None) -> Numbers:
-    """Return periodic features in [0, period), in float64; the points as they are without any."""
+    """Return points in float64 with periodic features in [0, period); unchanged without periods."""
     if period is None:
         return points
     points = points.astype(np.float64)
@@ -201,29 +304,31 @@ def wrapped(points: Numbers, period: Floats | None) -> Numbers:
 
 
 def sort_responses(joint: Joint, tau: float) -> Responses:
-    """Put the responses of one column into the order of the line, and of the tree.
+    """Sort the responses of one column, and group the samples by slot of the tree.
 
-    The rungs suit a search with tau; with another one it only takes longer.
+    The spacing of the rungs suits a search with the given tau. With another tau the result of a
+    search is the same, but it takes longer.
     """
     tree = joint.features.samples.tree
     slots = tree.slots_of_rows()
     rows = np.flatnonzero(slots >= 0)
     values, ranks = np.unique(joint.y[rows] + 0.0, return_inverse=True)
-    places = np.ldexp(_divided(values, joint.divisor[1], "y", "h_y"), -tree.exponent)
-    if np.abs(places).max() > _LARGEST:
+    places = np.ldexp(divided(values, joint.divisor[1], "y", "h_y"), -tree.exponent)
+    if np.abs(places).max() > _LARGEST_PLACE:
         raise ValueError(
-            f"y reaches {float(np.abs(values).max())!r}, too far beyond the features for one "
-            f"distance: expected at most {_LARGEST!r} times their largest. Give a bandwidth for "
-            f"each, as in bandwidth=(h_x, h_y)."
+            f"y reaches {float(np.abs(values).max())!r}, too large relative to the features for "
+            f"one distance over both: expected at most {_LARGEST_PLACE!r} times the largest "
+            f"feature. Give each its own bandwidth, as in bandwidth=(h_x, h_y)."
         )
     slots = slots[rows]
-    # Equal pairs become one; the smallest weight is added first, whatever the order of the rows.
+    # Equal pairs are merged. Their weights are added in increasing order, so that the sum does not
+    # depend on the order of the rows.
     order = np.lexsort((joint.weights[rows], ranks, slots))
     slots, ranks, weights = slots[order], ranks[order], joint.weights[rows][order]
     first = np.flatnonzero(np.diff(slots, prepend=-1) | np.diff(ranks, prepend=-1))
     weights = np.ldexp(np.add.reduceat(weights, first), -tree.weight_exponent)
     begin = np.searchsorted(slots[first], np.arange(tree.slots + 1))
-    least, most = (share * joint.features.bandwidth for share in _RUNGS)
+    least, most = (share * joint.features.bandwidth for share in _RUNG_SPACING)
     width = math.ldexp(min(max(0.5 * tau / joint.divisor[1], least), most), -tree.exponent)
     rungs = _core.rungs(places, width)
     ranks = ranks[first]
@@ -231,7 +336,8 @@ def sort_responses(joint: Joint, tau: float) -> Responses:
     return Responses(values, places, rungs, begin, places[ranks], rung_of_sample, weights)
 
 
-def _divided(values: Numbers, divisor: float, name: str, bandwidth: str) -> Floats:
+def divided(values: Numbers, divisor: float, name: str, bandwidth: str) -> Floats:
+    """Divide X or y by its bandwidth, and raise if a quotient exceeds the range of floats."""
     with np.errstate(over="ignore", under="ignore"):
         result: Floats = values.astype(np.float64) / divisor
     if not np.isfinite(result).all():

@@ -1,8 +1,8 @@
-"""Sets of responses around modes that hold a given share of new ones: split conformal prediction.
+"""Prediction sets around conditional modes, by split conformal prediction.
 
-Vovk, Gammerman & Shafer (2005), Algorithmic Learning in a Random World; around conditional modes as
-in Chen, Genovese, Tibshirani & Wasserman (2016), Nonparametric modal regression, Annals of
-Statistics 44(2), 489-514.
+A set contains a given share of new responses. The method is that of Vovk, Gammerman & Shafer
+(2005), Algorithmic Learning in a Random World, applied to conditional modes as in Chen, Genovese,
+Tibshirani & Wasserman (2016), Nonparametric modal regression, Annals of Statistics 44(2), 489-514.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats
-from quickshift.checks import check_real, check_responses
+from quickshift.checks import check_responses
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 from quickshift.stages.regression.ragged import Ragged
 
 __all__ = [
     "PredictionSet",
-    "check_coverage",
     "conformal_radius",
     "nonconformity_scores",
     "set_around",
@@ -27,17 +26,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PredictionSet(Ragged):
-    """Intervals of responses at each of m queries, k in all, those of one query side by side.
+    """Intervals of responses at each of m queries, k intervals in total.
 
-    ``intervals[i]`` are those of query i, rising and disjoint. With several outputs they are boxes,
-    which may overlap.
+    ``intervals[i]`` are the intervals of query i, in increasing order and disjoint. With several
+    outputs they are boxes, which may overlap.
 
     Attributes
     ----------
     offsets : ndarray of shape (m + 1,)
-        Those of query i are the elements from ``offsets[i]`` to before ``offsets[i + 1]``.
+        CSR offsets: the intervals of query i are the elements from ``offsets[i]`` to before
+        ``offsets[i + 1]`` of `lower` and `upper`.
     lower, upper : ndarray of shape (k,) or (k, n_outputs)
-        Their ends, which belong to them.
+        Ends of the intervals, which are closed.
 
     Examples
     --------
@@ -55,33 +55,33 @@ class PredictionSet(Ragged):
     upper: Floats
 
     def __getitem__(self, query: int) -> Floats:
-        """Return lower and upper ends at one query, a row for each interval."""
-        own = self._own(query)
-        return np.stack([self.lower[own], self.upper[own]], axis=1)
+        """Return the lower and upper ends at one query, one row per interval."""
+        at = self._slice_of(query)
+        return np.stack([self.lower[at], self.upper[at]], axis=1)
 
     def __iter__(self) -> Iterator[Floats]:
-        """Return the intervals of query after query."""
+        """Iterate over the intervals of each query in turn."""
         return (self[i] for i in range(len(self)))
 
     @property
     def lengths(self) -> Floats:
-        """Total length of the intervals at each query, for one output; shape (m,)."""
+        """Total length of the intervals at each query; shape (m,). For one output only."""
         if self.lower.ndim > 1:
             raise ValueError(
-                f"lengths are those of intervals, but there are boxes of {self.lower.shape[1]} "
-                f"outputs, which may overlap. Use lower and upper."
+                f"lengths are defined for intervals of one output, but this set has boxes of "
+                f"{self.lower.shape[1]} outputs, which may overlap. Use lower and upper."
             )
         lengths = np.zeros(len(self))
         np.add.at(lengths, self.queries, self.upper - self.lower)
         return lengths
 
     def contains(self, y: ArrayLike) -> Flags:
-        """Tell whether each query's response is in its set.
+        """Return whether the set of each query contains its response.
 
         Parameters
         ----------
         y : array-like of shape (m,) or (m, n_outputs)
-            A response for each query.
+            One response per query.
 
         Returns
         -------
@@ -90,21 +90,22 @@ class PredictionSet(Ragged):
         responses = check_responses(y, len(self))
         if responses.shape[1:] != self.lower.shape[1:]:
             raise ValueError(
-                f"y has shape {np.shape(y)}, expected {(len(self), *self.lower.shape[1:])}: the "
-                f"outputs that the set is of."
+                f"y has shape {np.shape(y)}, expected {(len(self), *self.lower.shape[1:])}: one "
+                f"response per query, with the outputs of this set."
             )
         responses = responses[self.queries]
         inside = (self.lower <= responses) & (responses <= self.upper)
-        every = inside if inside.ndim == 1 else np.logical_and.reduce(inside, axis=1)
-        found = np.zeros(len(self), dtype=bool)
-        found[self.queries[every]] = True
-        return found
+        hit = inside if inside.ndim == 1 else np.logical_and.reduce(inside, axis=1)
+        contained = np.zeros(len(self), dtype=bool)
+        contained[self.queries[hit]] = True
+        return contained
 
 
 def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
-    """Distance from each query's response to the nearest mode; infinite where there is none.
+    """Return the distance from each query's response to the nearest mode.
 
-    Of several outputs the largest difference counts.
+    It is infinite for a query without modes. With several outputs the distance is the largest
+    difference over the outputs.
 
     Examples
     --------
@@ -115,7 +116,8 @@ def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
     """
     values, responses = modes.values, y[modes.queries]
     gaps = np.abs(values - responses)
-    # With this radius the ends of the interval, which are rounded, hold the response.
+    # Enlarge a score where the interval of that radius, with its ends rounded, would miss the
+    # response.
     short = (values - gaps > responses) | (values + gaps < responses)
     gaps[short] += np.spacing(np.maximum(np.abs(values), gaps)[short])
     if gaps.ndim > 1:
@@ -126,21 +128,24 @@ def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
 
 
 def conformal_radius(scores: Floats, weights: Floats, coverage: float) -> float:
-    """Least radius that holds a new response with a given probability, under exchangeability.
+    """Return the least radius around the modes that covers a new response with given probability.
+
+    The coverage is guaranteed if the scored samples and the new one are exchangeable.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        How far responses that the modes were not made from are away from them.
+        Nonconformity scores of samples that the modes were not computed from.
     weights : ndarray of shape (n,)
         Frequencies.
     coverage : float
-        The share wanted.
+        The probability wanted.
 
     Returns
     -------
     float
-        The score at rank coverage · (n + 1); infinite where there are too few.
+        The score of rank coverage · (n + 1), n being the total weight; infinite if there are fewer
+        scores than that.
 
     Examples
     --------
@@ -152,13 +157,15 @@ def conformal_radius(scores: Floats, weights: Floats, coverage: float) -> float:
     order = np.argsort(scores, kind="stable")
     reached = np.cumsum(weights[order])
     total = float(reached[-1]) if len(reached) else 0.0
-    wanted = coverage * (total + 1.0) * (1.0 - 1e-12)  # 0.9 * 10 is not above 9
+    wanted = coverage * (total + 1.0) * (1.0 - 1e-12)  # 0.9 * 10 must not round to above 9
     place = int(np.searchsorted(reached, wanted))
     return float(scores[order[place]]) if place < len(scores) else float("inf")
 
 
 def set_around(modes: ConditionalModes, radius: float) -> PredictionSet:
-    """Join what lies within a radius of the modes; everything if it is infinite.
+    """Return the union of the intervals within a radius of the modes.
+
+    An infinite radius gives one unbounded interval per query.
 
     Examples
     --------
@@ -184,12 +191,3 @@ def set_around(modes: ConditionalModes, radius: float) -> PredictionSet:
     counts = np.bincount(queries[first], minlength=len(modes))
     offsets = np.concatenate([[0], np.cumsum(counts)])
     return PredictionSet(offsets, lower[first], upper[last])
-
-
-def check_coverage(coverage: float) -> float:
-    """Return a share between 0 and 1."""
-    expected = "a share of new responses, above 0 and below 1"
-    share = check_real(coverage, "coverage", expected)
-    if not 0 < share < 1:
-        raise ValueError(f"coverage is {coverage!r}, expected {expected}.")
-    return share

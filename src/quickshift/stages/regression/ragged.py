@@ -1,4 +1,4 @@
-"""Results of which queries have different numbers, those of one query side by side."""
+"""Results with a different number of elements per query, stored flat with CSR offsets."""
 
 from dataclasses import dataclass
 from operator import index
@@ -12,12 +12,15 @@ __all__ = ["Ragged"]
 
 @dataclass(frozen=True)
 class Ragged:
-    """What belongs to each of m queries, k in all.
+    """Base of results that hold k elements in total for m queries.
+
+    The elements of all queries are stored one query after the other in flat arrays of length k;
+    CSR offsets mark where each query begins, as ``indptr`` does in `scipy.sparse.csr_array`.
 
     Attributes
     ----------
     offsets : ndarray of shape (m + 1,)
-        Those of query i are the elements from ``offsets[i]`` to before ``offsets[i + 1]``.
+        Query i has the elements from ``offsets[i]`` to before ``offsets[i + 1]``.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Ragged:
         """Query of each element; shape (k,)."""
         return np.repeat(np.arange(len(self)), self.counts)
 
-    def _own(self, query: int) -> slice:
+    def _slice_of(self, query: int) -> slice:
+        """Return where the elements of one query are in the flat arrays."""
         i = range(len(self))[index(query)]
         return slice(self.offsets[i], self.offsets[i + 1])

@@ -10,17 +10,17 @@ from quickshift.progress import Progress, reporting
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
-from quickshift.stages.regression.joint import Joint
-from quickshift.stages.samples import prepare
+from quickshift.stages.regression.joint import Joint, divided, put_into_tree
 
-__all__ = ["Search", "modes_in_space"]
-
-
-_POINTS_OF_A_VALLEY = 7
+__all__ = ["ModeOptions", "modes_in_space"]
 
 
-class Search(NamedTuple):
-    """What counts as a mode, as in `conditional_modes`, checked."""
+# Points between two modes at which the density along the segment is evaluated.
+_POINTS_PER_SEGMENT = 7
+
+
+class ModeOptions(NamedTuple):
+    """The checked options of `conditional_modes` that decide what counts as a mode."""
 
     tau: float
     min_density_ratio: float
@@ -28,9 +28,9 @@ class Search(NamedTuple):
 
 
 def modes_in_space(
-    joint: Joint, queries: Floats, search: Search, progress: Progress | None
+    joint: Joint, queries: Floats, options: ModeOptions, progress: Progress | None
 ) -> tuple[list[Floats], list[Floats], list[Floats]]:
-    """Find the modes at each query: values, log joint densities, and those of their valleys.
+    """Find the modes at each query, their log joint densities, and those of their valleys.
 
     Parameters
     ----------
@@ -38,16 +38,16 @@ def modes_in_space(
         With responses of shape (n_samples, n_outputs).
     queries : ndarray of shape (n_queries, n_features)
         Divided as X was.
-    search : Search
+    options : ModeOptions
         What counts as a mode.
     progress : callable or None
         As in `conditional_modes`.
 
     Returns
     -------
-    values, log_densities, log_valleys : lists of ndarrays, one a query
+    values, log_densities, log_valleys : lists of ndarrays, one per query
     """
-    section = _Section(joint, _joint_estimate(joint), search)
+    section = _Section(joint, _joint_estimate(joint), options)
     responses = np.unique(joint.y[joint.weights > 0] + 0.0, axis=0)
     found = []
     with reporting(progress, "conditional_modes") as report:
@@ -60,18 +60,18 @@ def modes_in_space(
 
 
 def _joint_estimate(joint: Joint) -> Estimate:
-    """Return the estimate over rows (x, y), both divided as the kernel sees them."""
+    """Return the estimate over rows (x, y), both divided by their divisors."""
     features = joint.features
     rows = np.flatnonzero(joint.weights > 0)
     coordinates = features.samples.tree.coordinates(rows)
     period = features.samples.period
     if period is not None:
         period = np.append(period, np.full(joint.n_outputs, np.inf))
-    samples = prepare(
-        np.hstack([coordinates, joint.y[rows] / joint.divisor[1]]),
-        sample_weight=joint.weights[rows],
-        period=period,
-        n_jobs=features.n_jobs,
+    samples = put_into_tree(
+        np.hstack([coordinates, divided(joint.y[rows], joint.divisor[1], "y", "h_y")]),
+        joint.weights[rows],
+        period,
+        features.n_jobs,
     )
     return fit_estimate(
         samples,
@@ -84,24 +84,24 @@ def _joint_estimate(joint: Joint) -> Estimate:
 
 @dataclass(frozen=True)
 class _Section:
-    """The joint density over the responses at one x after the other."""
+    """The section of the joint density over the responses at a fixed x, for one x at a time."""
 
     joint: Joint
     estimate: Estimate
-    search: Search
+    options: ModeOptions
 
     def modes_at(self, query: Floats, responses: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the modes, highest first, and log densities of them and of their valleys."""
+        """Return the modes, highest first, their log densities, and those of their valleys."""
         sums, log_scales = self._sums(query, responses)
         log_sums = _log(sums) + log_scales
         highest = int(np.argmax(log_sums))
         if sums[highest] == 0:
             return responses[:0], sums[:0], sums[:0]
-        with np.errstate(under="ignore"):  # in units of the highest: it does not underflow
+        with np.errstate(under="ignore"):  # relative to the highest, which does not underflow
             heights = sums * np.exp(log_scales - log_scales[highest])
-        # A vertex below the least share cannot beat one that will be kept, unless they differ by no
-        # more than rounding.
-        ratio = self.search.min_density_ratio
+        # A vertex below the minimum ratio cannot be higher than one that will be kept. The factor
+        # 0.999 leaves room for vertices that differ by no more than rounding.
+        ratio = self.options.min_density_ratio
         vertices = np.flatnonzero((heights > 0) & (heights >= 0.999 * ratio * heights[highest]))
         graph = climb(
             responses[vertices],
@@ -109,34 +109,35 @@ class _Section:
             n_jobs=self.estimate.n_jobs,
             significant_bits=self.estimate.significant_bits,
         )
-        roots = vertices[cut(graph, self.search.tau).roots]
+        roots = vertices[cut(graph, self.options.tau).roots]
         roots = roots[heights[roots] >= ratio * heights[roots[0]]]
-        ways = self._lowest_on_ways(query, responses[roots], log_sums[roots])
-        valleys = ways.max(axis=1)
-        while not self.search.keep_flat and (flat := valleys >= log_sums[roots]).any():
+        saddles = self._lowest_between(query, responses[roots], log_sums[roots])
+        valleys = saddles.max(axis=1)
+        while not self.options.keep_flat and (flat := valleys >= log_sums[roots]).any():
             last = np.flatnonzero(flat)[-1]
             roots = np.delete(roots, last)
-            ways = np.delete(np.delete(ways, last, axis=0), last, axis=1)
-            valleys = ways.max(axis=1)
+            saddles = np.delete(np.delete(saddles, last, axis=0), last, axis=1)
+            valleys = saddles.max(axis=1)
         constant = self.joint.log_constant
         return responses[roots], log_sums[roots] + constant, valleys + constant
 
     def _sums(self, query: Floats, responses: Floats) -> tuple[Floats, Floats]:
+        """Return the sums at (query, response) and the logarithms of their scales."""
         at = np.hstack([np.tile(query, (len(responses), 1)), responses / self.joint.divisor[1]])
         return self.estimate.sums_at(at)
 
-    def _lowest_on_ways(self, query: Floats, values: Floats, log_sums: Floats) -> Floats:
-        """Lowest point on the straight way between each two modes; shape (k, k)."""
-        ways = np.full((len(values), len(values)), -np.inf)
-        shares = np.linspace(0, 1, _POINTS_OF_A_VALLEY + 2)[1:-1, None]
+    def _lowest_between(self, query: Floats, values: Floats, log_sums: Floats) -> Floats:
+        """Return the lowest log sum on the segment between each two modes; shape (k, k)."""
+        lowest = np.full((len(values), len(values)), -np.inf)
+        shares = np.linspace(0, 1, _POINTS_PER_SEGMENT + 2)[1:-1, None]
         for i in range(len(values) - 1):  # from one mode to all lower ones at once
             others = slice(i + 1, None)
             points = (1 - shares) * values[i] + shares * values[others, None]
             sums, log_scales = self._sums(query, points.reshape(-1, values.shape[1]))
             along = (_log(sums) + log_scales).reshape(points.shape[:2]).min(axis=1)
-            ways[i, others] = np.minimum(along, np.minimum(log_sums[i], log_sums[others]))
-            ways[others, i] = ways[i, others]
-        return ways
+            lowest[i, others] = np.minimum(along, np.minimum(log_sums[i], log_sums[others]))
+            lowest[others, i] = lowest[i, others]
+        return lowest
 
 
 def _log(sums: Floats) -> Floats:

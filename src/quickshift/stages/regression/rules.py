@@ -1,13 +1,12 @@
 """Rules that choose the bandwidths and tau of modal regression from the data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Floats, Numbers
 from quickshift.bandwidth import (
     gaussian_equivalent,
     joint_rule,
@@ -17,82 +16,51 @@ from quickshift.bandwidth import (
 )
 from quickshift.checks import check_choice
 from quickshift.kernels import get_kernel
-from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
-from quickshift.stages.regression.joint import Joint, prepare_joint, wrapped
+from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
+from quickshift.stages.regression.joint import (
+    Joint,
+    RegressionData,
+    checked_data,
+    divided,
+    estimate_joint,
+    put_into_tree,
+    wrapped,
+)
 from quickshift.stages.regression.prediction_set import (
     conformal_radius,
     nonconformity_scores,
     set_around,
 )
+from quickshift.stages.regression.response_space import ModeOptions
 from quickshift.stages.rules import choose_bandwidth
-from quickshift.stages.samples import prepare
 from quickshift.threads import resolve_threads
 
-__all__ = ["JOINT_RULES", "RegressionData", "choose_joint_bandwidth", "choose_joint_tau"]
+__all__ = [
+    "JOINT_RULES",
+    "automatic_modes",
+    "choose_joint_bandwidth",
+    "choose_joint_tau",
+    "choose_pair",
+]
 
-Modes = Callable[[Joint, ArrayLike], ConditionalModes]
+Modes = Callable[[Joint, Numbers], ConditionalModes]
 
 JOINT_RULES = ("auto", "cv", "prediction_set")
 
-# Of the bandwidths of "auto", tried by prediction_set: of equally good ones the nearest to 1.
+# Factors of the "auto" bandwidths that "prediction_set" tries. They are ordered by their distance
+# from 1, so that the nearest to 1 wins among equally good ones.
 _FACTORS = 2.0 ** np.array(sorted(np.linspace(-2.0, 2.0, 17), key=abs))
 _COVERAGE = 0.9
 _MOST_HELD_OUT = 2000
-
-
-@dataclass(frozen=True)
-class RegressionData:
-    """Samples of (x, y) as they came, checked, with what every estimate from them shares.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Where the samples were taken.
-    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Their responses.
-    weights : ndarray of shape (n_samples,)
-        Frequencies.
-    period : ndarray of shape (n_features,) or None
-        Of the features.
-    kernel : str
-        Name of the kernel.
-    rtol : float
-        Relative error allowed to infinite kernels.
-    n_jobs : int or None
-        Threads; None for all cores.
-    """
-
-    X: NDArray[np.floating]
-    y: Floats
-    weights: Floats
-    period: Floats | None
-    kernel: str
-    rtol: float
-    n_jobs: int | None
-
-    def joint(self, bandwidth: float | tuple[float, float]) -> Joint:
-        """Return the estimate with given bandwidths."""
-        return prepare_joint(
-            self.X,
-            self.y,
-            bandwidth,
-            kernel=self.kernel,
-            sample_weight=self.weights,
-            period=self.period,
-            rtol=self.rtol,
-            n_jobs=self.n_jobs,
-        )
-
-    def at(self, rows: Indices) -> "RegressionData":
-        """Return some of the samples."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows])
+_MIN_DENSITY_RATIO = 0.01  # the default of `conditional_modes`
 
 
 def choose_joint_tau(joint: Joint) -> float:
-    """Choose tau: 0.3 Gaussian bandwidths of y, but enough for nearly all to reach a neighbour.
+    """Choose tau: 0.3 Gaussian bandwidths of y, but enough for nearly all to reach a neighbor.
 
-    A fifth of what clusters take: two branches that meet have modes near each other, and modes that
-    only a gap makes are told by their height.
+    This is a fifth of the tau for clusters: where two branches meet, their modes are close to each
+    other and must stay apart. Modes that only a gap between responses creates are recognized by
+    their height instead (decision 24).
 
     Parameters
     ----------
@@ -102,121 +70,163 @@ def choose_joint_tau(joint: Joint) -> float:
     Returns
     -------
     float
-        max(0.3 h, 99th percentile of the distance between neighbouring distinct responses).
+        max(0.3 h, 99th percentile of the distance from a response to the nearest distinct one).
     """
     dimensions = joint.features.samples.n_features + joint.n_outputs
     h_gaussian = gaussian_equivalent(joint.bandwidth[1], joint.kernel, dimensions)
-    columns = joint.y.reshape(len(joint.y), -1)
-    samples = prepare(columns, sample_weight=joint.weights, n_jobs=joint.features.n_jobs)
-    threads = resolve_threads(joint.features.n_jobs)
-    nearest = _core.nearest_distances(samples.tree, threads)
-    return tau_rule(h_gaussian / 5, nearest, samples.tree.locations()[1])
+    nearest = _nearest_on_line if joint.n_outputs == 1 else _nearest_in_space
+    return tau_rule(h_gaussian / 5, *nearest(joint))
 
 
-def automatic_modes(joint: Joint, queries: ArrayLike) -> ConditionalModes:
-    """Find the conditional modes that a `ModalRegressor` with its defaults finds."""
-    return conditional_modes(joint, queries, choose_joint_tau(joint), keep_flat=False)
+def _nearest_on_line(joint: Joint) -> tuple[Floats, Floats]:
+    """Return the distance from each distinct response to the nearest other one, and its weight."""
+    present = joint.weights > 0
+    order = np.argsort(joint.weights[present], kind="stable")
+    values, vertex = np.unique(joint.y[present][order] + 0.0, return_inverse=True)
+    # Added in increasing order, so that the sums do not depend on the order of the rows.
+    weights = np.bincount(vertex, weights=joint.weights[present][order]).astype(np.float64)
+    with np.errstate(over="ignore"):
+        gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
+    return np.minimum(gaps[:-1], gaps[1:]), weights
+
+
+def _nearest_in_space(joint: Joint) -> tuple[Floats, Floats]:
+    """Return the same as `_nearest_on_line`, for several outputs."""
+    tree = put_into_tree(joint.y, joint.weights, None, joint.features.n_jobs).tree
+    nearest = _core.nearest_distances(tree, resolve_threads(joint.features.n_jobs))
+    return nearest, tree.locations()[1]
+
+
+def automatic_modes(joint: Joint, queries: Numbers) -> ConditionalModes:
+    """Find the conditional modes that `ModalRegressor` finds with its default parameters."""
+    options = ModeOptions(choose_joint_tau(joint), _MIN_DENSITY_RATIO, keep_flat=False)
+    return find_modes(joint, queries, options)
 
 
 def choose_joint_bandwidth(
-    drawn: RegressionData, rule: str = "auto", *, modes_of: Modes = automatic_modes
+    data: RegressionData, rule: str = "auto", *, modes_of: Modes = automatic_modes
 ) -> tuple[float, float]:
     """Choose (h_x, h_y) by a rule.
 
     Parameters
     ----------
-    drawn : RegressionData
+    data : RegressionData
         The samples.
     rule : {"auto", "cv", "prediction_set"}
-        "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X, and of y. The others
-        scale this pair by one factor: "cv" by the most likely one, leaving out each sample,
-        "prediction_set" by the one whose prediction sets of 90 % are the shortest on average, by
-        responses held out (Chen et al. 2016).
+        "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X for h_x, and times that
+        of y for h_y. The other rules multiply this pair by one factor: "cv" by the one that
+        maximizes the leave-one-out likelihood, "prediction_set" by the one whose prediction sets
+        of 90 % coverage are the shortest on average on held-out samples (Chen et al. 2016).
     modes_of : callable
-        Gives the modes of an estimate at queries, for "prediction_set".
+        Returns the modes of a joint estimate at queries; used by "prediction_set".
 
     Returns
     -------
     (float, float)
     """
     check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
-    drawn = replace(drawn, X=wrapped(drawn.X, drawn.period))
-    pair = _by_spread(drawn)
+    checked = checked_data(
+        data.X,
+        data.y,
+        data.weights,
+        data.period,
+        kernel=data.kernel,
+        rtol=data.rtol,
+        n_jobs=data.n_jobs,
+    )
+    return choose_pair(checked, rule, modes_of)
+
+
+def choose_pair(data: RegressionData, rule: str, modes_of: Modes) -> tuple[float, float]:
+    """Choose bandwidths as `choose_joint_bandwidth` does, from checked data and a checked rule."""
+    data = replace(data, X=wrapped(data.X, data.period))
+    pair = _by_spread(data)
     if rule == "cv":
-        return _scaled(drawn, pair, _most_likely(drawn, pair))
+        return _scaled(data, pair, _most_likely(data, pair))
     if rule == "prediction_set":
-        return _scaled(drawn, pair, _shortest(drawn, pair, modes_of))
+        return _scaled(data, pair, _shortest(data, pair, modes_of))
     return pair
 
 
-def _by_spread(drawn: RegressionData) -> tuple[float, float]:
-    d, columns = drawn.X.shape[1], drawn.y.reshape(len(drawn.y), -1)
-    # The locations of a tree stand in an order that does not depend on the rows'.
-    rows = np.hstack([drawn.X, columns])
-    tree = prepare(rows, sample_weight=drawn.weights, n_jobs=drawn.n_jobs).tree
+def _by_spread(data: RegressionData) -> tuple[float, float]:
+    d, columns = data.X.shape[1], data.y.reshape(len(data.y), -1)
+    # `spread` adds up the rows in the order in which they come, and its last bits depend on it.
+    # The order of a tree's locations depends on the set of points alone, not on that of the rows.
+    rows = np.hstack([data.X, columns])
+    tree = put_into_tree(rows, data.weights, None, data.n_jobs).tree
     points, weights = tree.locations()
-    kernel = get_kernel(drawn.kernel)
+    kernel = get_kernel(data.kernel)
     facts = {"total_weight": tree.total_weight, "n_dimensions": rows.shape[1], "kernel": kernel}
-    h_x = joint_rule(spread=spread(points[:, :d], weights, drawn.period), **facts)
+    h_x = joint_rule(spread=spread(points[:, :d], weights, data.period), **facts)
     h_y = joint_rule(spread=spread(points[:, d:], weights), **facts)
-    return min(h_x, period_limit(kernel, drawn.period)), h_y
+    return min(h_x, period_limit(kernel, data.period)), h_y
 
 
-def _scaled(drawn: RegressionData, pair: tuple[float, float], factor: float) -> tuple[float, float]:
-    limit = period_limit(get_kernel(drawn.kernel), drawn.period)  # the product may round past it
+def _scaled(data: RegressionData, pair: tuple[float, float], factor: float) -> tuple[float, float]:
+    limit = period_limit(get_kernel(data.kernel), data.period)  # the product may round past it
     return min(pair[0] * factor, limit), pair[1] * factor
 
 
-def _most_likely(drawn: RegressionData, pair: tuple[float, float]) -> float:
-    columns = drawn.y.reshape(len(drawn.y), -1)
+def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
+    """Return the factor of a pair that maximizes the leave-one-out likelihood of (x, y)."""
+    columns = data.y.reshape(len(data.y), -1)
     period = None
-    if drawn.period is not None:
-        period = np.append(drawn.period / pair[0], np.full(columns.shape[1], np.inf))
-    samples = prepare(
-        np.hstack([drawn.X.astype(np.float64) / pair[0], columns / pair[1]]),
-        sample_weight=drawn.weights,
-        period=period,
-        n_jobs=drawn.n_jobs,
-    )
-    return choose_bandwidth(
-        samples, "cv", kernel=drawn.kernel, rtol=drawn.rtol, n_jobs=drawn.n_jobs
-    )
+    if data.period is not None:
+        period = np.append(data.period / pair[0], np.full(columns.shape[1], np.inf))
+    scaled = [divided(data.X, pair[0], "X", "h_x"), divided(columns, pair[1], "y", "h_y")]
+    samples = put_into_tree(np.hstack(scaled), data.weights, period, data.n_jobs)
+    return choose_bandwidth(samples, "cv", kernel=data.kernel, rtol=data.rtol, n_jobs=data.n_jobs)
 
 
-def _shortest(drawn: RegressionData, pair: tuple[float, float], modes_of: Modes) -> float:
-    """Try factors on every fourth sample, in an order that does not depend on the rows'."""
-    if drawn.y.ndim > 1:
+def _shortest(data: RegressionData, pair: tuple[float, float], modes_of: Modes) -> float:
+    """Return the factor of a pair that gives the shortest prediction sets on held-out samples.
+
+    Samples are held out in an order that does not depend on the order of the rows.
+    """
+    if data.y.ndim > 1:
         raise ValueError(
             f"bandwidth is 'prediction_set', which compares lengths of intervals, but y has "
-            f"{drawn.y.shape[1]} columns. Use 'auto' or 'cv', or regress one column at a time."
+            f"{data.y.shape[1]} columns. Use 'auto' or 'cv', or regress one column at a time."
         )
-    order = np.lexsort((drawn.weights, drawn.y, *drawn.X.T[::-1]))
-    # Every fourth sample is held out, a weight counting as so many; of many, only some are asked.
-    weights = drawn.weights[order]
-    held_out = _every(4.0, np.cumsum(weights))
+    order = np.lexsort((data.weights, data.y, *data.X.T[::-1]))
+    # Every fourth sample is held out, a sample of weight w counting as w samples. If that is more
+    # than _MOST_HELD_OUT, only some of the held-out samples are evaluated.
+    weights = data.weights[order]
+    held_out = _cumulative_every_kth(4.0, np.cumsum(weights))
     if held_out[-1] == 0:
         return 1.0
-    asked = np.diff(_every(np.ceil(held_out[-1] / _MOST_HELD_OUT), held_out), prepend=0.0)
+    step = np.ceil(held_out[-1] / _MOST_HELD_OUT)
+    evaluated = np.diff(_cumulative_every_kth(step, held_out), prepend=0.0)
     left = np.maximum(weights - np.diff(held_out, prepend=0.0), 0.0)
-    kept = replace(drawn.at(order), weights=left)
-    out = replace(drawn.at(order), weights=asked).at(np.flatnonzero(asked))
-    most = period_limit(get_kernel(drawn.kernel), drawn.period) / pair[0]
+    kept = replace(data.at(order), weights=left)
+    out = replace(data.at(order), weights=evaluated).at(np.flatnonzero(evaluated))
+    most = period_limit(get_kernel(data.kernel), data.period) / pair[0]
     factors = _FACTORS[most >= _FACTORS]
-    lengths = [
-        _mean_length(kept.joint(_scaled(drawn, pair, factor)), out, modes_of) for factor in factors
-    ]
+    lengths = [_mean_length(kept, _scaled(data, pair, f), out, modes_of) for f in factors]
     return float(factors[np.argmin(lengths)])
 
 
-def _every(k: float, reached: Floats) -> Floats:
-    """Count every k-th of units laid end to end up to each place, the last one in part."""
-    whole = np.floor(reached / k)
-    part: Floats = np.maximum(reached - k * whole - (k - 1.0), 0.0)
+def _cumulative_every_kth(k: float, cumulative: Floats) -> Floats:
+    """Return how much weight is selected up to each row if every k-th unit of weight is selected.
+
+    ``cumulative`` is the weight up to and including each row. A unit that is not complete at a row
+    counts in part.
+
+    Examples
+    --------
+    >>> _cumulative_every_kth(4.0, np.array([3.0, 3.5, 4.0, 9.0]))
+    array([0. , 0.5, 1. , 2. ])
+    """
+    whole = np.floor(cumulative / k)
+    part: Floats = np.maximum(cumulative - k * whole - (k - 1.0), 0.0)
     return whole + part
 
 
-def _mean_length(joint: Joint, out: RegressionData, modes_of: Modes) -> float:
-    modes = modes_of(joint, out.X)
+def _mean_length(
+    kept: RegressionData, pair: tuple[float, float], out: RegressionData, modes_of: Modes
+) -> float:
+    """Return the mean length of the prediction sets at held-out samples."""
+    modes = modes_of(estimate_joint(kept, pair, pair), out.X)
     radius = conformal_radius(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
     return float(np.average(lengths, weights=out.weights)) if np.isfinite(radius) else np.inf
