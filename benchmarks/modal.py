@@ -1,12 +1,12 @@
-"""How near ModalRegressor comes to the true conditional modes, and write docs/modal.md.
+"""Measure how close ModalRegressor comes to the true conditional modes, and write docs/modal.md.
 
     python benchmarks/modal.py                about seven minutes
     python benchmarks/modal.py --constant     only the table that chooses the "auto" bandwidth
 
-Data whose conditional modes are known, more and more of them. The number is the Hausdorff distance
-between the modes found and the true ones, the mean over x and the median of some drawings. The peer
-is partial mean shift. Then the sets that are to cover the response, beside an interval about the
-conditional mean.
+The data have known conditional modes, in samples of increasing size. The figure is the Hausdorff
+distance between the modes found and the true ones: the mean over x, and its median over several
+samples. It is compared with partial mean shift. Then the coverage and the length of prediction sets
+are compared with those of an interval around the conditional mean.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ DATA: dict[str, ConditionalMixture] = {
 }
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)
 DRAWINGS = 41
-PEER_DRAWINGS = 11  # of them, because the peer takes long
+PEER_DRAWINGS = 11  # fewer for partial mean shift, which takes long
 QUERIES = 60
-THINNED_FROM = 30_000  # samples from which the peer is asked at every third query only
+THINNED_FROM = 30_000  # from this size on, partial mean shift runs at every third query only
 MIN_DENSITY_RATIO = 0.01
 
 COVERED = ("two_branches", "heteroscedastic")
@@ -95,13 +95,13 @@ seeds; the length is that of all intervals at one x together.
 
 
 def queries_of(data: ConditionalMixture) -> Floats:
-    """Places to ask at, equally spaced, 5 % of the interval left out at each end; shape (m, 1)."""
+    """Return equally spaced queries without 5 % of the interval at each end; shape (m, 1)."""
     margin = 0.05 * (data.high - data.low)
     return np.linspace(data.low + margin, data.high - margin, QUERIES)[:, None]
 
 
 def hausdorff(a: Floats, b: Floats) -> float:
-    """Longest way from an element of either array to the nearest of the other."""
+    """Return the longest distance from an element of either array to the nearest of the other."""
     if not (a.size and b.size):
         return math.inf
     apart = np.abs(a[:, None] - b)
@@ -109,23 +109,23 @@ def hausdorff(a: Floats, b: Floats) -> float:
 
 
 def distances(found: Iterable[Floats], true: Iterable[Floats]) -> Floats:
-    """Hausdorff distance at each query."""
+    """Return the Hausdorff distance at each query."""
     return np.array([hausdorff(a, b) for a, b in zip(found, true, strict=True)])
 
 
 def modes_of(model: qs.ModalRegressor, queries: Floats) -> list[Floats]:
-    """Conditional modes that a fitted model finds at each query."""
+    """Return the conditional modes that a fitted model finds at each query."""
     modes = model.predict_modes(queries)
     return [modes[i] for i in range(len(queries))]
 
 
 def true_modes(data: ConditionalMixture, queries: Floats) -> list[Floats]:
-    """Conditional modes of the distribution at each query."""
+    """Return the conditional modes of the distribution at each query."""
     return [data.conditional_modes(float(x)) for x in queries[:, 0]]
 
 
 def nearness(job: tuple[str, int, int]) -> list[float]:
-    """Distances of one drawing: ours, the peer's, ours at the peer's queries, the spacing."""
+    """Return distances of one sample: ours, the peer's, ours at the peer's queries, the spacing."""
     name, n, seed = job
     data = DATA[name]
     X, y = data.sample(n, seed=seed)
@@ -137,14 +137,14 @@ def nearness(job: tuple[str, int, int]) -> list[float]:
     if seed >= PEER_DRAWINGS:
         return [float(ours.mean()), math.nan, math.nan, float(np.mean(gaps))]
     some = slice(1, None, 3) if n >= THINNED_FROM else slice(None)
-    with threadpool_limits(1):  # every process has a core
+    with threadpool_limits(1):  # one process per core
         found = partial_mean_shift(X, y, queries[some], model.bandwidth_, MIN_DENSITY_RATIO)
     theirs = distances(found, true[some])
     return [float(np.mean(values)) for values in (ours, theirs, ours[some], gaps)]
 
 
 def study_nearness(pool: ProcessPoolExecutor) -> dict[str, Floats]:
-    """Medians of `nearness` over the drawings by data, a row for each size."""
+    """Return the medians of `nearness` over the samples per data set, one row per size."""
     study = {}
     for name in DATA:
         rows = []
@@ -157,7 +157,7 @@ def study_nearness(pool: ProcessPoolExecutor) -> dict[str, Floats]:
 
 
 def nearness_table(study: dict[str, Floats]) -> str:
-    """Markdown with a row for each data and size."""
+    """Return a Markdown table with one row per data set and size."""
     lines = [["data", "n", "ModalRegressor", "partial mean shift", "ratio", "nearest response"]]
     for name, rows in study.items():
         for n, (ours, theirs, same, gap) in zip(SIZES, rows, strict=True):
@@ -167,7 +167,7 @@ def nearness_table(study: dict[str, Floats]) -> str:
 
 
 def verdict(study: dict[str, Floats]) -> str:
-    """Say whether the distance falls with n, how fast, and how ours stands to the peer."""
+    """Describe how fast the distance decreases with n, and how ours compares with the peer."""
     sentences = []
     for name, rows in study.items():
         ours = rows[:, 0]
@@ -188,7 +188,7 @@ def verdict(study: dict[str, Floats]) -> str:
 
 
 def covered(name: str, seed: int) -> Floats:
-    """Coverage and length of ours and of the interval, one drawing; shape (levels, 4)."""
+    """Return coverage and length of our sets and of the interval, one sample; shape (levels, 4)."""
     data = DATA[name]
     X, y = data.sample(TRAINING_ROWS, seed=2 * seed)
     X_test, y_test = data.sample(TEST_ROWS, seed=2 * seed + 1)
@@ -207,20 +207,20 @@ def covered(name: str, seed: int) -> Floats:
 
 
 def kernel_mean(X: Floats, y: Floats, queries: Floats, *, h_x: float) -> Floats:
-    """Nadaraya–Watson mean of `y` at each query with a Gaussian kernel."""
+    """Return the Nadaraya–Watson mean of `y` at each query with a Gaussian kernel."""
     exponents = -0.5 * (((queries[:, None] - X) / h_x) ** 2).sum(axis=2)
     weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
     return (weights * y).sum(axis=1) / weights.sum(axis=1)
 
 
 def conformal_quantile(scores: Floats, coverage: float) -> float:
-    """Score that a further one stays below with probability `coverage`, or a little more."""
+    """Return the score that a new one does not exceed with probability at least `coverage`."""
     rank = math.ceil((len(scores) + 1) * coverage)
     return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else math.inf
 
 
 def score_sets(sets: Any, y: Floats) -> tuple[float, float]:
-    """Share of the responses that lie in their set, and the mean length of the sets."""
+    """Return the share of the responses inside their set, and the mean length of the sets."""
     query = np.repeat(np.arange(len(y)), np.diff(sets.offsets))
     inside = (sets.lower <= y[query]) & (y[query] <= sets.upper)
     hit = np.bincount(query, inside, minlength=len(y)) > 0
@@ -228,7 +228,7 @@ def score_sets(sets: Any, y: Floats) -> tuple[float, float]:
 
 
 def study_coverage(pool: ProcessPoolExecutor) -> dict[str, Floats]:
-    """Give `covered` of every seed by data; shape (seeds, levels, 4)."""
+    """Return `covered` for every seed, per data set; shape (seeds, levels, 4)."""
     study = {}
     for name in COVERED:
         jobs = pool.map(partial(covered, name), range(COVERAGE_SEEDS), chunksize=5)
@@ -238,7 +238,7 @@ def study_coverage(pool: ProcessPoolExecutor) -> dict[str, Floats]:
 
 
 def coverage_table(study: dict[str, Floats]) -> str:
-    """Markdown with a row for each data and coverage asked for."""
+    """Return a Markdown table with one row per data set and nominal coverage."""
     head = ["data", "asked", "predict_set", "its length", "interval", "its length", "ratio"]
     lines = [head]
     for name, values in study.items():
@@ -273,7 +273,7 @@ def calibrate_constant() -> None:
 
 
 def distances_by_constant(job: tuple[str, int, int]) -> list[float]:
-    """Mean distance of ours for each of CONSTANTS, one drawing."""
+    """Return our mean distance for each of CONSTANTS, on one sample."""
     name, n, seed = job
     data = DATA[name]
     X, y = data.sample(n, seed=seed)
@@ -290,23 +290,23 @@ def distances_by_constant(job: tuple[str, int, int]) -> list[float]:
 
 
 def scale(values: Floats) -> float:
-    """Give the smaller of the standard deviation and the interquartile range over 1.349."""
+    """Return the smaller of the standard deviation and the interquartile range over 1.349."""
     low, high = np.percentile(values, [25, 75])
     return float(min(values.std(), (high - low) / 1.349))
 
 
 def pool_of_cores() -> ProcessPoolExecutor:
-    """Give a pool with a process for each core."""
+    """Return a pool with one process per core."""
     return ProcessPoolExecutor(os.cpu_count())
 
 
 def spaced(n: int) -> str:
-    """Write a number with its digits in groups of three."""
+    """Format a number with its digits in groups of three."""
     return f"{n:,}".replace(",", " ")
 
 
 def markdown(lines: Sequence[Sequence[str]]) -> str:
-    """Write a table whose first line is the head."""
+    """Format a Markdown table whose first row is the header."""
     ruled = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
     return "\n".join("| " + " | ".join(line) + " |" for line in ruled)
 

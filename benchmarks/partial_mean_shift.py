@@ -1,9 +1,9 @@
-"""Partial mean shift, the usual way to the conditional modes, as a peer of ModalRegressor.
+"""Partial mean shift, the usual method for conditional modes, to compare ModalRegressor with.
 
 Einbeck and Tutz (2006), Modelling beyond regression functions: an application of multimodal
-regression to speed-flow data, Journal of the Royal Statistical Society C 55(4), 461-475, hold x
-still and shift y alone: y moves to the mean of the responses, weighted by the joint kernel about
-(x, y), until it stays. Chen, Genovese, Tibshirani and Wasserman (2016), Nonparametric modal
+regression to speed-flow data, Journal of the Royal Statistical Society C 55(4), 461-475, fix x and
+shift y alone: y moves to the mean of the responses, weighted by the joint kernel around (x, y),
+until it converges. Chen, Genovese, Tibshirani and Wasserman (2016), Nonparametric modal
 regression, Annals of Statistics 44(2), 489-514, find the set of all conditional modes by the same
 iteration and show how fast it comes near the true one.
 
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-NEGLIGIBLE = 1e-12  # weight in x, as a share of the largest, of samples that are left out
-STARTS_APART = 0.2  # these lengths are shares of h_y
+NEGLIGIBLE = 1e-12  # samples whose weight in x is below this share of the largest are left out
+STARTS_APART = 0.2  # this and the next three lengths are in units of h_y
 BIN = 0.005
 STEP = 1e-6
 SAME = 0.01
 MOST_STEPS = 2000
-CHUNK = 2**18  # kernel values at once: few enough to stay in the cache
+CHUNK = 2**18  # kernel values per step: few enough to stay in the cache
 
 
 def partial_mean_shift(
@@ -67,14 +67,14 @@ def partial_mean_shift(
 
 
 def binned(y: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Put ascending samples that share a bin together: their mean and the sum of their weights."""
+    """Merge increasing samples per bin: return their means and the sums of their weights."""
     firsts = np.flatnonzero(np.diff(np.floor(y / BIN), prepend=-np.inf))
     total = np.add.reduceat(weights, firsts)
     return np.add.reduceat(weights * y, firsts) / total, total
 
 
 def modes_on_line(y: Floats, weights: Floats, min_density_ratio: float) -> Floats:
-    """Give the maxima of Σ w_i exp(-(y - y_i)²/2), ascending; `y` ascends."""
+    """Return the maxima of Σ w_i exp(-(y - y_i)²/2), increasing; `y` must be increasing."""
     moving = thinned(y, STARTS_APART)
     settled: list[Floats] = []
     for _ in range(MOST_STEPS):
@@ -92,7 +92,7 @@ def modes_on_line(y: Floats, weights: Floats, min_density_ratio: float) -> Float
 
 
 def sums(at: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Give the sum of the weighted kernels at each point, and the mean of `y` under them."""
+    """Return the sum of the weighted kernels at each point, and their weighted mean of `y`."""
     total, mean = np.empty(len(at)), np.empty(len(at))
     columns = np.column_stack([weights, weights * y])
     rows = max(1, CHUNK // len(y))
@@ -108,7 +108,7 @@ def sums(at: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def thinned(values: Floats, apart: float) -> Floats:
-    """Leave out of ascending `values` those nearer than `apart` to the last one kept."""
+    """Drop from increasing `values` those closer than `apart` to the last one kept."""
     kept: list[float] = []
     first = 0
     while first < len(values):

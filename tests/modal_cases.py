@@ -1,4 +1,4 @@
-"""What the tests of ModalRegressor share: data, and what it is for two answers to be the same."""
+"""Data and comparisons of results that the tests of ModalRegressor share."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def branches(n=120, seed=0):
 
 
 def two_columns(n=120, seed=0):
-    """Draw responses in the plane, around two places that move with x."""
+    """Draw two-dimensional responses around two centers that move with x."""
     X, y = branches(n, seed)
     noise = np.random.default_rng(seed).normal(size=n)
     return X, np.column_stack([y, np.cos(y) + 0.2 * noise])

@@ -1,4 +1,4 @@
-"""Conditional modes are followed into curves: straight through crossings, never over a gap."""
+"""Modes are joined into branches: straight through crossings, never across a gap in x."""
 
 import math
 from itertools import permutations
@@ -13,7 +13,7 @@ from quickshift.stages.regression.conditional_modes import ConditionalModes
 
 
 def modes_of(columns):
-    """Modes at one x after the other; those of an x may come in any order."""
+    """Modes at successive x, one list per x in any order."""
     columns = [np.asarray(column, dtype=float) for column in columns]
     values = np.concatenate([*columns, np.empty(0)])
     return ConditionalModes(
@@ -49,7 +49,7 @@ def test_two_parallel_branches_stay_apart_and_whole():
 
 
 def test_branches_that_move_together_keep_their_order():
-    # 0 to 2 and 1 to 3, or 0 to 3 and 1 to 2: the total is 4 either way.
+    # 0 to 2 and 1 to 3, or 0 to 3 and 1 to 2: the total distance is 4 either way.
     for shift in np.arange(100) / 10.0:
         low, high = traced([[0.0 + shift, 1.0 + shift], [3.0 + shift, 2.0 + shift]], 5.0)
         assert low.y[1] < high.y[1]
@@ -108,7 +108,7 @@ def test_the_step_is_measured_from_the_last_mode_and_not_from_where_it_was_headi
 
 
 def test_as_many_go_on_as_can():
-    # 1 to 1 would be nearest, but would leave 0 and 2 alone.
+    # 1 to 1 is the nearest pair, but would leave 0 and 2 without a partner.
     assert shapes(traced([[0.0, 1.0], [1.0, 2.0]])) == [(0, [0.0, 1.0]), (0, [1.0, 2.0])]
 
 
@@ -132,7 +132,7 @@ def lines_that_cross(x, jitter=0.0, seed=0):
 
 def assert_straight_on(branches, x, jitter=0.0):
     rising, falling = sorted(branches, key=lambda branch: branch.y[0])
-    settled = np.abs(x) > jitter  # nearer than that nobody can tell which is which
+    settled = np.abs(x) > jitter  # closer than that, the two cannot be told apart
     np.testing.assert_allclose(rising.y[settled], x[settled], atol=jitter + 1e-12)
     np.testing.assert_allclose(falling.y[settled], -x[settled], atol=jitter + 1e-12)
 
@@ -146,7 +146,7 @@ def test_a_crossing_goes_straight_on(m):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_crossing_goes_straight_on_where_modes_jitter(seed):
     x = np.linspace(-1.0, 1.0, 41)
-    columns = lines_that_cross(x, jitter=0.05, seed=seed)  # as much as x moves in a step
+    columns = lines_that_cross(x, jitter=0.05, seed=seed)  # as much as one step of x
     assert_straight_on(traced(columns, 0.5, x), x, jitter=0.05)
 
 
@@ -185,11 +185,11 @@ def test_over_a_wide_step_of_x_no_branch_heads_further_than_the_longest_step():
     assert (low.y[-1], high.y[-1]) == (0.2, 0.4)
 
 
-# By definition, and for any modes
+# Compared with the definition, for any modes
 
 
 def best_matching(old, new, longest_step):
-    """Most pairs and, of those, least total, by trying all."""
+    """The matching with the most pairs and then the least total, by trying all of them."""
     size = max(len(old), len(new))
     results = []
     for order in permutations(range(size)):

@@ -1,4 +1,4 @@
-"""Algorithm 3: the search along the line of responses against the paper, line by line."""
+"""Algorithm 3 for one output: the branch-and-bound search gives the modes of the reference."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)
 
 
 def samples(kind, d, n, seed):
-    """Two noisy branches; with ties, duplicates and distances of exactly tau as the kind says."""
+    """Two noisy branches; some kinds have ties, duplicates and distances of exactly tau."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     y = rng.choice([-1.0, 1.0], n) + 0.3 * rng.standard_normal(n)
@@ -93,11 +93,11 @@ def test_least_share_of_the_highest_density_decides_what_is_kept(kernel, ratio):
 def test_literal_algorithm_keeps_every_root(kernel, tau):
     X, y = samples("plain", 2, 60, 8)
     found = assert_literal(X, y, X[:4], (0.8, 0.2), tau, kernel=kernel, ratio=0.0, rtol=0.0)
-    if tau == 0:  # every response that has any density
+    if tau == 0:  # every response of positive density is a root
         assert found.counts.max() > 5
 
 
-# Many vertices between two rungs: splits, series and plateaus.
+# Many vertices between two rungs, which exercise splits, series and plateaus.
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 @pytest.mark.parametrize("bandwidth", [(0.5, 0.5), (0.3, 0.05)])
 def test_many_responses_in_a_bandwidth_change_nothing(kernel, bandwidth):
@@ -118,7 +118,7 @@ def test_responses_far_apart_are_modes_by_themselves(kernel, spacing, tau):
 
 
 def roots_by_force(y, heights, tau, ratio):
-    """Responses with none as high, up to rounding, within tau; sorted."""
+    """Sorted responses that have no response within tau that is as high, up to rounding."""
     roots = []
     for i in np.flatnonzero(heights >= ratio * heights.max()):
         rivals = heights[np.abs(y - y[i]) <= tau].max()
@@ -140,7 +140,7 @@ def test_gaussian_series_find_the_modes_of_direct_sums(seed):
         expected = roots_by_force(y, heights, 0.15, 0.01)
         own = np.sort(found[i])
         assert np.isin(own, expected).all()
-        # Of those that rounding cannot tell apart, one was taken.
+        # Of several responses that are equal up to rounding, one is returned.
         assert len(own) == np.count_nonzero(np.diff(expected, prepend=-np.inf) > 0.01)
 
 
@@ -175,7 +175,7 @@ def test_slopes_that_rounding_flattens_are_no_slopes(n, span, tau, rtol):
         np.zeros((n, 1)), y, [0.0], 1.0, tau, min_density_ratio=0.01, rtol=rtol
     )
     assert len(found[0]) > 0
-    assert abs(len(found[0]) - len(values)) <= 0.1 * len(values)  # rounding decides at its edges
+    assert abs(len(found[0]) - len(values)) <= 0.1 * len(values)  # rounding decides near the edges
 
 
 @pytest.mark.parametrize("tau", [1e-9, 0.125, 0.5])
@@ -279,7 +279,9 @@ def test_heights_are_above_the_valley_beside_a_mode(kernel):
 
 def test_mode_that_only_a_gap_makes_is_flat():
     X = np.zeros((6, 1))
-    y = np.array([0.0, 0.1, -0.1, 1.2, 0.05, -0.05])  # nobody within tau of 1.2, on the slope
+    y = np.array(
+        [0.0, 0.1, -0.1, 1.2, 0.05, -0.05]
+    )  # 1.2 is on the slope, with no response within tau
     joint = prepare_joint(X, y, 1.0)
     literal = conditional_modes(joint, [[0.0]], 0.5)
     np.testing.assert_array_equal(literal[0], [0.1, 1.2])

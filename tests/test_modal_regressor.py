@@ -1,4 +1,4 @@
-"""ModalRegressor as users meet it: modes, bandwidths, weights, scikit-learn, the score."""
+"""ModalRegressor as users call it: modes, bandwidths, weights, scikit-learn, score."""
 
 import copy
 import pickle
@@ -37,7 +37,7 @@ from quickshift.bandwidth import gaussian_equivalent, joint_rule
 from quickshift.datasets import three_branches_merging, two_branches
 from quickshift.kernels import get_kernel
 
-# Parameters and what fit leaves behind
+# Parameters and fitted attributes
 
 
 def test_defaults_are_the_documented_ones():
@@ -99,7 +99,9 @@ def test_modes_of_a_small_case_drawn_by_hand():
     np.testing.assert_array_equal(modes.values, [1.5, 6.0, 3.0])
     # The cone of volume π/3 at (0, 1.5): 1 + 1/2 of four samples.
     np.testing.assert_allclose(modes.densities, np.array([1.5, 1.0, 1.0]) * 3 / np.pi / 4)
-    np.testing.assert_allclose(modes.heights, modes.densities)  # the valley between is empty
+    np.testing.assert_allclose(
+        modes.heights, modes.densities
+    )  # the density is zero between the modes
     np.testing.assert_allclose(modes.support, [np.log(0.75), -np.inf, np.log(0.25)])
     np.testing.assert_array_equal(model.predict([[0.0], [5.0], [9.0]]), [1.5, np.nan, 3.0])
 
@@ -199,7 +201,7 @@ def test_table_without_modes_is_empty(draw):
     assert len(model.predict_modes([[9.0]]).to_pandas()) == 0
 
 
-# The share of the highest mode
+# min_density_ratio
 
 
 def test_modes_below_the_ratio_are_dropped():
@@ -501,7 +503,7 @@ def test_weights_decide_which_mode_is_the_highest():
         assert model.predict([[0.0]]) == [expected]
 
 
-# The company of scikit-learn
+# Together with scikit-learn
 
 
 def test_set_params_after_fit_changes_nothing_until_the_next_fit():
@@ -561,7 +563,7 @@ def test_pickled_model_answers_alike(draw, calibrated):
     model = ModalRegressor(kernel="epanechnikov", period=[1.5]).fit(X, y)
     if calibrated:
         model.calibrate(X, y)
-    for _ in range(2):  # before and after the first set
+    for _ in range(2):  # before and after the first prediction set
         for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
             assert again.get_params() == model.get_params()
             assert_same_model(again, model)

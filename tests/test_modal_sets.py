@@ -1,4 +1,4 @@
-"""ModalRegressor: prediction sets, responses in space, branches."""
+"""ModalRegressor: prediction sets, several outputs, branches."""
 
 from itertools import pairwise
 
@@ -52,8 +52,8 @@ def test_calibrated_sets_are_what_is_within_a_radius_of_the_modes():
     modes, found = model.predict_modes(X), model.calibrate(X, y).predict_set(X, 0.9)
     radius = found.upper[-1] - modes[-1].max()
     gaps = [np.abs(here - value).min() for here, value in zip(modes, y, strict=True)]
-    assert np.sort(gaps)[89] == pytest.approx(radius)  # 0.9 of 100
-    assert found.contains(y).sum() in {89, 90}  # the one at the end may be off by rounding
+    assert np.sort(gaps)[89] == pytest.approx(radius)  # rank 90 of 100
+    assert found.contains(y).sum() in {89, 90}  # rounding decides about the one at the end
     for value in modes.values + 0.999 * radius, modes.values - 0.999 * radius:
         for query, y_near in zip(modes.queries, value, strict=True):
             assert ((found[query][:, 0] <= y_near) & (y_near <= found[query][:, 1])).any()
@@ -175,11 +175,11 @@ def test_sets_of_several_outputs_are_boxes_that_cover():
     assert np.mean(inside) == pytest.approx(0.9, abs=0.06)
 
 
-# Responses in space, held against every pair
+# Several outputs, compared with sums over every pair
 
 
 def brute_force(X, Y, x, bandwidth, tau, *, kernel, ratio, weights=None, period=None):
-    """Run Algorithm 3 at one query by the reference's density and its Algorithm 1."""
+    """Run Algorithm 3 at one query with the density and Algorithm 1 of the reference."""
     h_x, h_y, h = (*bandwidth, 1.0) if np.ndim(bandwidth) else (1.0, 1.0, bandwidth)
     samples = np.hstack([X / h_x, Y / h_y])
     at = np.hstack([np.tile(np.divide(x, h_x), (len(Y), 1)), Y / h_y])

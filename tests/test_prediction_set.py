@@ -1,4 +1,4 @@
-"""Prediction sets: the radius of split conformal prediction, and what lies within it of modes."""
+"""Prediction sets: the radius of split conformal prediction, and the sets around modes."""
 
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
@@ -19,7 +19,7 @@ COVERAGES = ("0.05", "0.1", "0.3", "0.5", "0.7", "0.8", "0.9", "0.95", "0.99")
 
 
 def modes_of(*values):
-    """Return what was found at each query, of one output or of several."""
+    """Return modes with the given values at each query, of one output or of several."""
     columns = [np.asarray(here, dtype=float) for here in values]
     offsets = np.cumsum([0, *map(len, columns)])
     together = np.concatenate(columns)
@@ -110,7 +110,7 @@ def test_each_of_exchangeable_scores_is_covered_as_often_as_promised(coverage):
     assert (scores <= radii).sum() == rank_of(coverage, 119)
 
 
-# How far responses are from modes
+# Nonconformity scores
 
 
 def test_miss_is_the_distance_to_the_nearest_mode():
@@ -133,7 +133,7 @@ def test_every_miss_is_infinite_where_nothing_has_a_mode():
     np.testing.assert_array_equal(nonconformity_scores(modes_of([], []), np.zeros(2)), [inf, inf])
 
 
-# What lies around them
+# Sets around modes
 
 
 def test_modes_further_apart_than_two_radii_have_intervals_of_their_own():
@@ -224,7 +224,7 @@ def test_modes_are_left_as_they_are():
     np.testing.assert_array_equal(modes.values, [4.0, 1.0, 2.0])
 
 
-# Reading the set
+# Methods of a set
 
 
 def test_set_is_read_query_by_query():
@@ -309,7 +309,7 @@ def test_responses_must_be_numbers():
         (TWO, np.zeros((3, 3))),
         (BOXES, np.zeros(2)),
         (BOXES, np.zeros((2, 3))),
-        (set_around(modes_of([1.0], [1.0]), 1.0), np.zeros((2, 2))),  # shapes that broadcast
+        (set_around(modes_of([1.0], [1.0]), 1.0), np.zeros((2, 2))),  # these shapes would broadcast
         (set_around(modes_of([[1.0, 1.0]]), 1.0), np.zeros(1)),
     ],
 )
@@ -323,7 +323,7 @@ def test_set_cannot_be_changed():
         TWO.lower = np.zeros(3)
 
 
-# The share
+# Coverage
 
 
 @pytest.mark.parametrize("coverage", [1e-9, 0.5, np.float32(0.5), np.float64(0.9), 1 - 1e-9])

@@ -13,7 +13,8 @@ bool within(const Indices& positions, Index count) {
 }
 
 auto rungs(const Reals& places, double width) {
-  require(places.size() > 0 && width >= 0.0, "places must not be empty, nor width negative");
+  require(places.size() > 0 && width >= 0.0,
+          "places must not be empty, and width must not be negative");
   return array_of(rungs_of(places.data(), static_cast<Index>(places.size()), width));
 }
 
@@ -26,19 +27,22 @@ auto modes_at(const Tree& tree, const Reals& values, const Reals& places, const 
   const auto vertices = static_cast<Index>(values.size());
   const auto rung_count = static_cast<Index>(rungs.size());
   const auto samples = static_cast<Index>(weights.size());
-  require(points.features == tree.features, "queries and samples differ in their columns");
-  require(values.size() == places.size() && vertices > 0, "values and places differ in length");
+  require(points.features == tree.features,
+          "queries and samples must have the same number of columns");
+  require(values.size() == places.size() && vertices > 0,
+          "values and places must have the same length, at least 1");
   require(rung_count > 0 && within(rungs, vertices) && rungs.data()[0] == 0 &&
               rungs.data()[rung_count - 1] == vertices - 1,
-          "rungs must name vertices, the first and the last among them");
+          "rungs must be ranks of vertices and include the first and the last");
   require(place_of_sample.size() == weights.size() && rung_of_sample.size() == weights.size() &&
               within(rung_of_sample, rung_count),
-          "samples must have a place, a rung and a weight");
+          "every sample must have a place, a rung and a weight");
   require(static_cast<Index>(begin.size()) == tree.slots() + 1 && begin.data()[0] == 0 &&
               begin.data()[tree.slots()] == samples &&
               std::is_sorted(begin.data(), begin.data() + begin.size()),
-          "begin must rise from 0 to the number of samples, slot by slot");
-  require(tau >= 0.0 && least_ratio >= 0.0 && least_ratio <= 1.0, "tau or ratio out of range");
+          "begin must hold CSR offsets per slot, from 0 to the number of samples");
+  require(tau >= 0.0 && least_ratio >= 0.0 && least_ratio <= 1.0,
+          "tau must not be negative, and least_ratio must be from 0 to 1");
   const Responses responses{values.data(),
                             places.data(),
                             vertices,
@@ -71,15 +75,15 @@ auto modes_at(const Tree& tree, const Reals& values, const Reals& places, const 
 
 void bind_regression(nb::module_& m) {
   m.def("rungs", &rungs, "places"_a, "width"_a,
-        "Positions among sorted places, the first and the last among them: where two are further "
-        "apart than `width`, none lies in between.");
+        "Positions of the rungs among sorted places, including the first and the last: successive "
+        "rungs are at most `width` apart, or no place lies between them.");
   m.def("conditional_modes", &modes_at, "tree"_a, "values"_a, "places"_a, "rungs"_a, "begin"_a,
         "place_of_sample"_a, "rung_of_sample"_a, "weights"_a, "queries"_a, "kernel"_a,
         "bandwidth"_a, "rtol"_a, "tau"_a, "least_ratio"_a, "bits"_a, "keep_flat"_a = true,
         "threads"_a = 1, "report"_a = nb::none(),
-        "Per query where its modes begin; per mode the rank of its response, the sum of kernels "
-        "there and in the valley beside it; per query the sum at x alone and the logarithm of the "
-        "scale of its sums.");
+        "CSR offsets of the modes per query; per mode the rank of its response, its sum of kernels "
+        "and the sum in its valley; per query the sum over x alone and the logarithm of the scale "
+        "of its sums.");
 }
 
 }  // namespace quickshift

@@ -13,27 +13,31 @@ namespace quickshift {
 
 namespace {
 
-constexpr double least_slope = 0.01;  // of a share of the sum, in a bandwidth
-constexpr Index rungs_at_first = 8;   // between two that are looked at before others
+// A bound on the slope counts only if it is at least this far from zero, as a share of the sum per
+// bandwidth: enough to exceed the errors of the sums.
+constexpr double slope_margin = 0.01;
+constexpr Index rungs_at_first = 8;  // a search starts at every eighth rung
 
-// How far a concave parabola of the given height in its middle, added to a line that rises by
-// `rise` (not negative), stands out above the line's higher end.
+// A line that rises by `rise` >= 0, plus a concave parabola that is 0 at both ends and `height` in
+// the middle: by how much its maximum exceeds the higher end.
 double bulge(double rise, double height) {
-  const double most = 4.0 * height;  // slope of the parabola at its ends
+  const double most =
+      4.0 * height;  // slope of the parabola at its ends, per length of the interval
   return rise >= most ? 0.0 : (most - rise) * (most - rise) / (4.0 * most);
 }
 
-// The least second derivative of a kernel along any line, times -h²; infinite where it has kinks.
+// c such that the second derivative of a kernel along any line is at least -c / h²; infinite for
+// kernels with kinks or jumps. For the gaussian it refers to the logarithm of a sum.
 double curvature(Kernel kernel) {
   switch (kernel) {
-    case Kernel::gaussian:  // of its logarithm
+    case Kernel::gaussian:
       return 1.0;
     case Kernel::epanechnikov:
       return 2.0;
     case Kernel::cosine:
       return 2.4674011002723400;  // (π/2)²
     case Kernel::tricube:
-      return 5.046;  // 18 t (1 - t³)(1 - 4t³) at its largest
+      return 5.046;  // the maximum of 18 t (1 - t³)(1 - 4t³)
     case Kernel::silverman:
       return 0.70710678118654752;
     default:
@@ -61,7 +65,7 @@ class ModeFinder {
   // Writes the modes, highest first.
   void find(const double* point, std::vector<ConditionalMode>& modes) {
     roots_.clear();
-    window_.gather(point);
+    window_.collect_near(point);
     if (window_.empty()) return;
     find_roots();
     if (!execution_.stops()) valleys_.write(window_, execution_, roots_, modes);
@@ -70,7 +74,7 @@ class ModeFinder {
   double log_scale() const { return window_.log_scale(); }
 
  private:
-  // How far a sum may be off, and its bound with it.
+  // A factor that covers the relative errors of the sums that a bound is computed from.
   static double error_of(const DensityOptions& options) {
     return 1.0 + 1e-13 + (is_infinite(options.kernel) ? 4.0 * options.rtol : 0.0);
   }
@@ -92,11 +96,13 @@ class ModeFinder {
     return {rank, rung, responses_.values[rank], height, at.sum, place, at.slope};
   }
 
+  // An upper bound on the heights of the vertices between two known ones; 0 if there are none.
   double bound_between(const Vertex& low, const Vertex& high) const {
     if (high.rank - low.rank < 2) return 0.0;
     return round_to_bits(slack_ * most_between(low, high), options_.bits);
   }
 
+  // An upper bound on the sum between two known vertices.
   double most_between(const Vertex& low, const Vertex& high) const {
     const double least = std::min(low.sum, high.sum);
     const double most = std::max(low.sum, high.sum);
@@ -110,69 +116,71 @@ class ModeFinder {
                               high.rung);
   }
 
-  // Whether what the window leaves out may be a part of a gaussian sum that counts.
+  // Whether a gaussian sum is so small that the samples outside the window may matter to it.
   bool is_faint(const Vertex& vertex) const { return !(vertex.sum > window_.least()); }
 
-  // The logarithm of the sum (gaussian), or the sum itself, is convex once this much of half the
-  // square of the place is added.
+  // The logarithm of the sum (gaussian), or the sum itself, is convex when this number times half
+  // the square of the place (in bandwidths) is added to it.
   double bend(const Vertex& low, const Vertex& high) const {
     return logarithmic_ ? 1.0 : curvature_ * window_.weight_within(low.rung, high.rung);
   }
 
-  // Whether the sum rises all the way between two known vertices: as steep as it is at the first,
-  // or was before it, it has not bent down enough at the second.
+  // Whether the sum increases all the way from a known vertex to the next. The slope decreases by
+  // at most `bend` per bandwidth. It is known at the lower vertex (gaussian), or is at least that
+  // of the chord before it, and must still be positive at the upper vertex.
   bool rises(std::size_t i) const {
     const Vertex& low = known_[i].vertex;
     const Vertex& high = known_[i + 1].vertex;
     if (logarithmic_) {
-      return !is_faint(low) && low.slope - (high.place - low.place) > least_slope;
+      return !is_faint(low) && low.slope - (high.place - low.place) > slope_margin;
     }
     if (i == 0 || std::isinf(curvature_)) return false;
     const Vertex& before = known_[i - 1].vertex;
     const double slope = (low.sum - before.sum) / (low.place - before.place);
-    const double way = high.place - 0.5 * (before.place + low.place);
-    return slope - bend(before, high) * way > least_slope * high.sum;
+    const double distance = high.place - 0.5 * (before.place + low.place);
+    return slope - bend(before, high) * distance > slope_margin * high.sum;
   }
-  // And whether it falls, from how it does so at the second or after it.
+  // Whether the sum decreases all the way; the mirror image of `rises`.
   bool falls(std::size_t i) const {
     const Vertex& low = known_[i].vertex;
     const Vertex& high = known_[i + 1].vertex;
     if (logarithmic_) {
-      return !is_faint(high) && high.slope + (high.place - low.place) < -least_slope;
+      return !is_faint(high) && high.slope + (high.place - low.place) < -slope_margin;
     }
     if (i + 2 >= known_.size() || std::isinf(curvature_)) return false;
     const Vertex& after = known_[i + 2].vertex;
     const double slope = (after.sum - high.sum) / (after.place - high.place);
-    const double way = 0.5 * (high.place + after.place) - low.place;
-    return slope + bend(low, after) * way < -least_slope * low.sum;
+    const double distance = 0.5 * (high.place + after.place) - low.place;
+    return slope + bend(low, after) * distance < -slope_margin * low.sum;
   }
 
-  // Whether a sum that changes by `slope` in a bandwidth has changed its rounded height by the time
-  // a dense stretch has gone on by the room that is left between its widest gap and tau.
+  // Whether a sum that changes by `slope` per bandwidth changes its rounded height over a distance
+  // of `indistinct` tau, which is the difference between tau and the widest gap of a dense stretch.
   bool outdoes_rounding(double slope, double sum) const {
     return slope * indistinct * tau_ > std::ldexp(sum, 2 - options_.bits);
   }
 
-  // Whether every vertex from one to another has the next one within tau, with room for those that
-  // rounding cannot tell apart on a slope.
+  // Whether successive vertices from one to another are at most (1 - indistinct) tau apart. Then
+  // every vertex has, within tau, one that is at least `indistinct` tau away in either direction,
+  // or the end.
   bool is_dense(const Vertex& low, const Vertex& high) const {
     const auto gap = std::lower_bound(ladder_.gaps.begin(), ladder_.gaps.end(), low.rank);
     return gap == ladder_.gaps.end() || *gap >= high.rank;
   }
 
-  // A vertex whose sum is known, and what is known of those up to the next such vertex.
-  struct Known {
+  // A vertex whose sum is known, and the interval from it to the next known vertex.
+  struct KnownVertex {
     Vertex vertex;
-    bool beaten = false;  // by another within tau, which may have been forgotten
-    double bound = 0.0;   // of the sums in between, rounded; 0 if there are none
-    bool hidden = false;  // whether all of those are beaten
-    bool split = false;   // whether one of them may matter
-    bool needed = false;  // whether this vertex may decide on another
+    bool beaten = false;  // a vertex within tau is higher; that one may not be in the list any more
+    double bound = 0.0;   // no vertex of the interval is higher; 0 if it has none
+    bool hidden = false;  // every vertex of the interval is beaten, so that none is a root
+    bool split = false;   // the interval has to be split
+    bool needed = false;  // the vertex may still decide about others
   };
 
-  // Intervals between known vertices are split until no vertex inside can be a root, because a
-  // known one within tau of all of them is higher than any, nor be higher than a root within tau.
-  // Then the known vertices that no other beats are the roots.
+  // Splits intervals between known vertices until (a) no vertex inside an interval can be a root,
+  // because each is beaten by a vertex within tau, and (b) no vertex inside an interval can be
+  // higher than a known root within tau. Then the known vertices that are not beaten are the roots.
   void find_roots() {
     highest_ = 0.0;
     begin_on_ladder();
@@ -190,14 +198,15 @@ class ModeFinder {
     add(known_, rung_vertex(last));
   }
 
-  // Appends a vertex, and bounds those between it and the one before.
-  void add(std::vector<Known>& known, const Vertex& vertex) {
+  // Appends a vertex, and bounds the interval between it and the one before.
+  void add(std::vector<KnownVertex>& known, const Vertex& vertex) {
     highest_ = std::max(highest_, vertex.sum);
     if (!known.empty()) known.back().bound = bound_between(known.back().vertex, vertex);
     known.push_back({vertex});
   }
 
-  // Finds the vertices that no known one beats, and whether intervals are left to split.
+  // Finds the known vertices that are not beaten and marks the intervals that have to be split;
+  // returns whether there are any.
   bool judge() {
     roots_.clear();
     const double floor = (1.0 - 0x1p-10) * options_.least_ratio * highest_;
@@ -207,7 +216,7 @@ class ModeFinder {
       if (above(known_[i].vertex, known_[top_].vertex)) top_ = i;
     }
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      Known& here = known_[i];
+      KnownVertex& here = known_[i];
       here.hidden = here.hidden || here.bound <= floor || hidden(i) || is_slope(i);
       if (!here.hidden) {
         mark_split(i);
@@ -222,18 +231,19 @@ class ModeFinder {
     return unsettled;
   }
 
-  // Whether two known vertices, the lower one first, are within tau.
+  // Whether two known vertices are within tau; `low` must not be above `high`.
   bool near(std::size_t low, std::size_t high) const {
     return known_[high].vertex.value - known_[low].vertex.value <= options_.tau;
   }
-  // Whether a vertex between the i-th known one and the next may be above a given one.
+  // Whether a vertex of the i-th interval may be above a given vertex.
   bool may_exceed(std::size_t i, const Vertex& other) const {
     const double bound = known_[i].bound;
     if (bound != other.height) return bound > other.height;
     return bound > 0.0 && known_[i + 1].vertex.rank - 1 > other.rank;
   }
 
-  // The highest of all is asked first, because a large tau has many within it.
+  // Whether a known vertex within tau is higher. The highest one is tried first: with a large tau
+  // it is often within tau, and the loops would be long.
   bool beaten(std::size_t i) const {
     const auto beats = [&](std::size_t j) { return above(known_[j].vertex, known_[i].vertex); };
     if (near(std::min(i, top_), std::max(i, top_)) && beats(top_)) return true;
@@ -246,7 +256,7 @@ class ModeFinder {
     return false;
   }
 
-  // Whether a known vertex within tau of both ends of an interval beats all vertices in between.
+  // Whether a known vertex within tau of both ends of an interval is higher than its bound.
   bool hidden(std::size_t i) const {
     if (near(std::min(i, top_), std::max(i + 1, top_)) && !may_exceed(i, known_[top_].vertex)) {
       return true;
@@ -260,10 +270,10 @@ class ModeFinder {
     return false;
   }
 
-  // Whether every vertex between two known ones is beaten by its neighbour uphill; so is the lower
-  // end.
+  // Whether every vertex of an interval is beaten by one uphill, because the sum is monotone there
+  // and the vertices are dense. If so, the lower end is beaten, too.
   bool is_slope(std::size_t i) {
-    if (!outdoes_rounding(least_slope, 1.0)) return false;
+    if (!outdoes_rounding(slope_margin, 1.0)) return false;
     const bool up = rises(i);
     if (!up && !falls(i)) return false;
     if (!is_dense(known_[i].vertex, known_[i + 1].vertex)) return false;
@@ -271,7 +281,8 @@ class ModeFinder {
     return true;
   }
 
-  // Marks what may decide on vertices between two known ones: those within tau, and one more.
+  // Marks the vertices that may decide about an interval: those within tau of it, and one more on
+  // either side.
   void mark_needed(std::size_t low, std::size_t high) {
     for (std::size_t j = low; j != std::size_t(-1); --j) {
       known_[j].needed = true;
@@ -288,7 +299,7 @@ class ModeFinder {
     mark_needed(i, i + 1);
   }
 
-  // Marks the intervals within tau of a root so far that may hold a higher vertex.
+  // Marks the intervals within tau of a candidate for a root that may hold a higher vertex.
   bool mark_rivals(std::size_t i) {
     mark_needed(i, i);
     bool any = false;
@@ -302,11 +313,12 @@ class ModeFinder {
     return any;
   }
 
-  // Looks at a vertex in the middle of each marked interval; forgets what is not needed.
+  // Computes the sum at a vertex in the middle of each marked interval, and drops vertices that are
+  // not needed.
   void refine() {
     next_.clear();
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      const Known& here = known_[i];
+      const KnownVertex& here = known_[i];
       if (!here.needed) continue;
       next_.push_back({here.vertex, here.beaten});
       if (here.split) {
@@ -333,8 +345,9 @@ class ModeFinder {
     next_.back().bound = bound_between(next_.back().vertex, end);
   }
 
-  // From a rung to the next, where the sum is known to be concave: its highest vertex is beside its
-  // top, and the sums fall to both sides of it.
+  // Splits the interval between two successive rungs at its highest vertex, if the series shows
+  // that the sum is concave there: then the highest vertex is next to the maximum of the series,
+  // and heights decrease to both sides of it.
   bool split_at_top(const Vertex& start, const Vertex& end, bool hidden) {
     const ResponseSeries* series = window_.series_above(start.rung);
     const double bend = series ? series->least_bend() : 0.0;
@@ -348,7 +361,7 @@ class ModeFinder {
       if (above(before, best)) best = before;
     }
     best = last_as_high(best, end.rank);
-    // Whose vertices their neighbours beat, or the best one does if it is within tau.
+    // The vertices on both sides are beaten by their neighbors uphill.
     const bool slopes = outdoes_rounding(bend * tau_, best.sum) && is_dense(start, end);
     next_.back().bound = best.rank > start.rank + 1 ? best.height : 0.0;
     next_.back().hidden = hidden || slopes;
@@ -367,7 +380,8 @@ class ModeFinder {
     next_.back().hidden = hidden;
   }
 
-  // Of the vertices from one on up to an end, among which heights fall, the last that is as high.
+  // The last vertex before `end` that is as high as a given one, among vertices whose heights do
+  // not increase. Of equal heights the larger response is the higher one.
   Vertex last_as_high(Vertex best, Index end) {
     for (Index step = 1; best.rank + 1 < end;) {
       const Vertex next = inner_vertex(std::min(best.rank + step, end - 1), best.rung);
@@ -388,25 +402,25 @@ class ModeFinder {
   const ModeOptions& options_;
   double width_;  // h in the scale of the tree
   double tau_;    // in bandwidths
-  double slack_;
+  double slack_;  // factor of bounds, for the errors of the sums
   bool logarithmic_;
-  double curvature_;  // in bandwidths
+  double curvature_;
   ResponseWindow window_;
   Valleys valleys_;
   std::vector<Vertex> roots_;
-  std::vector<Known> known_, next_;  // by rising rank
-  std::size_t top_ = 0;              // the highest of the known ones
-  double highest_ = 0.0;             // of the sums known so far, also of forgotten ones
+  std::vector<KnownVertex> known_, next_;  // by rising rank
+  std::size_t top_ = 0;                    // position of the highest vertex in known_
+  double highest_ = 0.0;  // the highest sum so far, including vertices that were dropped
 };
 
-// What was found at the location of a query, in the order of their tree.
+// The result at one location of the tree of queries.
 struct AtLocation {
   std::vector<ConditionalMode> modes;
   double marginal;
   double log_scale;
 };
 
-// The same for every row of the queries.
+// Copies the results of the locations to the rows of the queries.
 ConditionalModes by_row(const Tree& queries, const std::vector<AtLocation>& found) {
   ConditionalModes result;
   result.offsets.push_back(0);
@@ -422,7 +436,8 @@ ConditionalModes by_row(const Tree& queries, const std::vector<AtLocation>& foun
 
 }  // namespace
 
-// Queries go leaf by leaf of a tree of their own, so that one finds in the cache what another used.
+// Queries are processed leaf by leaf of a tree of their own, so that successive queries are near
+// each other and find the same samples in the cache.
 ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,
                                    const Points& queries, const ModeOptions& options,
                                    const Execution& execution) {

@@ -1,10 +1,14 @@
 // Algorithm 3: the modes of f(y | x) at queries x, by branch and bound over the sorted responses.
+// Decision record 26 (docs/decisions/26-conditional-modes.md) has the full argument.
 //
-// The vertices are the distinct responses of all samples. Along the line of responses the sum of
-// the kernels at x is that of the samples near x, so a vertex costs as much as the window has
-// samples, and there are far more vertices than that. But the sum between two vertices is bounded
-// by the sums at both: its logarithm (gaussian) or itself (most others) is convex once a parabola
-// is added, whose size is known. So the highest vertex of a range is found from few sums.
+// The vertices are the distinct responses of all samples. At a query x, the sum of the kernels at a
+// vertex is taken over the samples near x (response_window.hpp). A vertex is a root, and so a mode,
+// if no vertex within tau is higher. Evaluating the sum at every vertex would cost the number of
+// vertices times the number of samples near x. Instead, sums are computed at few vertices, and the
+// sums between two of them are bounded: the logarithm of the sum (gaussian) or the sum itself
+// (kernels of bounded curvature) becomes convex when a known parabola is added, so it lies below
+// its chord plus that parabola. An interval whose bound is below a known vertex within tau holds no
+// root.
 #pragma once
 
 #include <vector>
@@ -13,12 +17,12 @@
 
 namespace quickshift {
 
-// The modes at every query, from `offsets[query]` to before `offsets[query + 1]`, highest first.
+// The modes of a query are those from offsets[query] to before offsets[query + 1], highest first.
 struct ConditionalModes {
   std::vector<Index> offsets;
   std::vector<ConditionalMode> modes;
-  std::vector<double> marginals;   // by query: the sum of the kernels at x, whatever the response
-  std::vector<double> log_scales;  // by query: sums are relative to exp of it
+  std::vector<double> marginals;   // by query: the sum of the kernels over x alone
+  std::vector<double> log_scales;  // by query: the true sums are these times exp(log_scale)
 };
 
 ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,

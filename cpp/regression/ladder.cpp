@@ -9,11 +9,11 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Sums below this share of the highest need not be within rtol.
+// Sums below this share of the highest are not required to be accurate to rtol.
 constexpr double least_accurate = 1e-6;
 
-// How far samples reach along the line, whatever the query. That of the exponential kernel grows
-// with the query's distance.
+// The distance along the responses beyond which a sample contributes nothing that counts, for any
+// query. For the exponential kernel it grows with the query's distance in x, so there is no limit.
 double reach_along(const Tree& tree, const ModeOptions& options) {
   const DensityOptions& density = options.density;
   if (density.kernel == Kernel::exponential) return infinity;
@@ -53,7 +53,7 @@ Ladder::Ladder(const Tree& tree, const Responses& responses, const ModeOptions& 
   Index last = 0;
   for (Index rung = 0; rung < size(); ++rung) {
     const Index next = std::min(rung + 1, size() - 1);
-    // Samples of the rung before may be as high as this one.
+    // Samples assigned to a rung lie between it and the next one.
     while (places[std::min(first + 1, size() - 1)] < places[rung] - reach) ++first;
     while (last + 1 < size() && places[last + 1] <= places[next] + reach) ++last;
     first_reaching[rung] = first;

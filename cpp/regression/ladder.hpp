@@ -1,6 +1,7 @@
-// Rungs along the line of responses: vertices at most half a bandwidth apart wherever another
-// vertex lies between two of them. A search begins at the rungs and looks between two of them only
-// where it must.
+// The ladder: some of the vertices, the rungs, at which a search begins. Two successive rungs are
+// at most half a bandwidth apart, unless no vertex lies between them. For every rung the ladder
+// knows in advance which samples can contribute to a sum at or above it, so that no query has to
+// search for them.
 #pragma once
 
 #include <vector>
@@ -9,22 +10,23 @@
 
 namespace quickshift {
 
-// Ranks to begin with, the first and the last among them: where two of them are further apart than
-// `width`, no vertex lies in between.
+// The ranks of the rungs, including the first and the last vertex: successive rungs are at most
+// `width` apart, or there is no vertex between them.
 std::vector<Index> rungs_of(const double* places, Index vertices, double width);
 
-// Part of tau by which the gaps of a dense stretch of responses stay below it.
+// In a dense stretch, successive responses are at most (1 - indistinct) tau apart.
 inline constexpr double indistinct = 1e-3;
 
-// The least sum that counts at a query whose nearest sample has the given weight: every mode that
-// is kept has at least this much, as a multiple of that sample's term.
+// A lower bound on the sums that have to be accurate at a query whose nearest sample in x has the
+// given weight, relative to the kernel at that sample's distance. That sample's own response has a
+// sum of at least its weight, so a mode that is kept has at least `least_ratio` of it.
 double least_sum(const ModeOptions& options, double weight);
 
 struct Ladder {
   std::vector<Index> ranks;    // of the rungs among all vertices
   std::vector<double> places;  // of the rungs
-  std::vector<Index> gaps;     // ranks whose next vertex is about tau away, or further
-  // By rung: the first and the last rung whose samples reach what lies from it to the next.
+  std::vector<Index> gaps;     // ranks whose next vertex is more than (1 - indistinct) tau away
+  // By rung: the first and the last rung whose samples contribute to sums between it and the next.
   std::vector<Index> first_reaching;
   std::vector<Index> last_reaching;
 

@@ -11,7 +11,7 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double far_decay = 600.0;  // exp(-600) is far from underflow
+constexpr double most_scaled_decay = 600.0;  // exp(-600) does not underflow
 
 ResponseSum response_sum_for(const Tree& tree, const DensityOptions& options) {
   const auto kernel = static_cast<int>(options.kernel);
@@ -28,27 +28,28 @@ ResponseWindow::ResponseWindow(const Tree& tree, const Responses& responses, con
       ladder_(ladder),
       options_(options),
       scale_(options.density.kernel, bandwidth_in(tree, options.density), tree.features + 1),
-      add_line_(response_sum_for(tree, options.density)),
-      add_slope_(rough_terms_suffice(tree, options.density) ? response_loops().rough_slope
-                                                            : response_loops().slope),
+      sum_loop_(response_sum_for(tree, options.density)),
+      slope_loop_(rough_terms_suffice(tree, options.density) ? response_loops().rough_slope
+                                                             : response_loops().slope),
       expands_(options.density.kernel == Kernel::gaussian &&
                rough_terms_suffice(tree, options.density)),
       factor_(options.density.kernel == Kernel::epanechnikov ? 1.0 / scale_.width_sq : 1.0),
       search_(tree),
       leaf_squares_(static_cast<std::size_t>(tree.stride)) {}
 
-void ResponseWindow::gather(const double* point) {
+void ResponseWindow::collect_near(const double* point) {
   log_scale_ = nearest_ = 0.0;
-  far_ = false;
+  relative_terms_ = false;
   series_.clear();
   double reach_sq = scale_.support_sq;
   if (is_infinite(options_.density.kernel)) reach_sq = reach_from_nearest(point);
-  collect(point, reach_sq);
+  collect_within(point, reach_sq);
   keep_within(is_infinite(options_.density.kernel) ? reach_of_found() : reach_sq);
-  if (!empty()) lay_out();
+  if (!empty()) sort_by_rung();
 }
 
-// Sums are relative to the nearest sample's term, so that they do not underflow.
+// Returns the squared distance in x up to which samples count. Sums are taken relative to the term
+// of the nearest sample, so that they do not underflow.
 double ResponseWindow::reach_from_nearest(const double* point) {
   const DensityOptions& density = options_.density;
   KeepNearest keeper;
@@ -57,8 +58,8 @@ double ResponseWindow::reach_from_nearest(const double* point) {
   nearest_ = keeper.square();
   log_scale_ = -near;
   if (density.kernel == Kernel::exponential) {
-    far_ = near > far_decay || density.rtol == 0.0;  // each term relative to the nearest one
-    factor_ = std::exp(std::min(near, far_decay));
+    relative_terms_ = near > most_scaled_decay || density.rtol == 0.0;
+    factor_ = std::exp(std::min(near, most_scaled_decay));
   }
   const Index* begin = responses_.begin + keeper.slot();
   least_ = least_sum(
@@ -66,7 +67,7 @@ double ResponseWindow::reach_from_nearest(const double* point) {
   return std::max(reach_sq(tree_, density, least_, near), keeper.square());
 }
 
-void ResponseWindow::collect(const double* point, double reach_sq) {
+void ResponseWindow::collect_within(const double* point, double reach_sq) {
   found_.clear();
   stack_.assign(1, 1);
   while (!stack_.empty()) {
@@ -84,7 +85,7 @@ void ResponseWindow::collect(const double* point, double reach_sq) {
   }
 }
 
-// Whether a sample is in reach can hardly be predicted, so no branch depends on it.
+// Whether a sample is within reach is unpredictable, so the loop has no branch that depends on it.
 void ResponseWindow::collect_leaf(Index leaf, double reach_sq) {
   const int count = tree_.count(leaf);
   const Index* begin = responses_.begin + leaf * tree_.stride;
@@ -99,7 +100,7 @@ void ResponseWindow::collect_leaf(Index leaf, double reach_sq) {
   found_.resize(size);
 }
 
-// The reach was derived from all samples; what was found weighs less.
+// A shorter reach: the first one assumed the weight of all samples, but few were found.
 double ResponseWindow::reach_of_found() const {
   const DensityOptions& density = options_.density;
   if (density.rtol == 0.0 || empty()) return infinity;
@@ -123,8 +124,8 @@ void ResponseWindow::keep_within(double reach_sq) {
   found_.resize(size);
 }
 
-// Sorts the samples by rung, in arrays of whole steps; what fills them up has no weight.
-void ResponseWindow::lay_out() {
+// Counting sort of the samples by rung, into arrays padded to whole vector steps with weights of 0.
+void ResponseWindow::sort_by_rung() {
   const Index* rungs = responses_.rung_of_sample;
   begin_.assign(static_cast<std::size_t>(last_ - first_ + 2), 0);
   weight_before_.assign(begin_.size(), 0.0);
@@ -163,8 +164,8 @@ double ResponseWindow::sum_within(double low, double high, Index low_rung, Index
 }
 
 double ResponseWindow::sum_of(Index begin, Index end, double low, double high) const {
-  if (far_) return far_sum(begin, end, low, high);
-  return factor_ * add_line_(block(begin, end), scale_, low, high);
+  if (relative_terms_) return relative_sum(begin, end, low, high);
+  return factor_ * sum_loop_(block(begin, end), scale_, low, high);
 }
 
 ResponseBlock ResponseWindow::block(Index begin, Index end) const {
@@ -175,7 +176,7 @@ ResponseBlock ResponseWindow::block(Index begin, Index end) const {
 
 SumAndSlope ResponseWindow::slope_at(double place, Index rung) const {
   const auto [first, last] = reaching(rung, rung);
-  return add_slope_(block(begin_[first], begin_[last]), scale_, place);
+  return slope_loop_(block(begin_[first], begin_[last]), scale_, place);
 }
 
 const ResponseSeries* ResponseWindow::series_above(Index rung) {
@@ -185,16 +186,16 @@ const ResponseSeries* ResponseWindow::series_above(Index rung) {
   }
   const double low = ladder_.places[rung];
   const double high = ladder_.places[std::min(rung + 1, ladder_.size() - 1)];
-  const double centre = 0.5 * (low + high);
-  series_.push_back({rung, centre, scale_.width, (high - centre) / scale_.width, {}});
+  const double center = 0.5 * (low + high);
+  series_.push_back({rung, center, scale_.width, (high - center) / scale_.width, {}});
   const auto [first, last] = reaching(rung, rung);
-  response_loops().series(block(begin_[first], begin_[last]), scale_, centre,
+  response_loops().series(block(begin_[first], begin_[last]), scale_, center,
                           series_.back().coefficients);
   return &series_.back();
 }
 
 SumAndSlope ResponseSeries::sum_at(double place) const {
-  const double t = (place - centre) / width;
+  const double t = (place - center) / width;
   double sum = 0.0;
   double slope = 0.0;
   for (int k = series_terms - 1; k >= 0; --k) {
@@ -212,7 +213,7 @@ double ResponseSeries::least_bend() const {
   return -2.0 * coefficients[2] - rest;
 }
 
-// Newton's method on the slope, which falls.
+// Newton's method for the zero of the derivative, which decreases because the sum is concave.
 double ResponseSeries::top() const {
   double t = 0.0;
   for (int step = 0; step < 20; ++step) {
@@ -226,10 +227,12 @@ double ResponseSeries::top() const {
     if (std::fabs(next - t) < 1e-14) break;
     t = next;
   }
-  return centre + t * width;
+  return center + t * width;
 }
 
-double ResponseWindow::far_sum(Index begin, Index end, double low, double high) const {
+// The exponential kernel far from every sample, or with rtol = 0: the terms would underflow or lose
+// accuracy, so the exponent of each is taken relative to that of the nearest sample.
+double ResponseWindow::relative_sum(Index begin, Index end, double low, double high) const {
   const double origin = std::sqrt(nearest_);
   double sum = 0.0;
   for (Index i = begin; i < end; ++i) {

@@ -1,9 +1,9 @@
-// The samples near a query, laid out along the line of responses, and the sum of their kernels
-// there.
+// The samples near a query x, sorted by response, and the sums of their kernels at (x, response).
 //
-// The line has a ladder: vertices, the rungs, at most half a bandwidth apart wherever another one
-// lies between two of them. Samples are sorted by the rung at or below them, and for every rung it
-// is known how far samples reach: nothing is searched for along the line.
+// For a kernel of infinite support, the window leaves out samples so far from x that all of them
+// together change a sum that counts by less than half of rtol (decision record 26). The samples are
+// grouped by the rung at or below them. The ladder knows which groups can contribute to a sum above
+// a given rung, so every sum runs over one contiguous block of samples.
 #pragma once
 
 #include <utility>
@@ -15,17 +15,19 @@
 
 namespace quickshift {
 
-// The sum of gaussian kernels from a rung to the next, as a power series in (place - centre) / h.
+// The sum of gaussian kernels between two successive rungs, as a power series in (place - center) /
+// h. The rungs are at most h / 2 apart, so the argument is at most 1/4.
 struct ResponseSeries {
   Index rung;
-  double centre;
+  double center;
   double width;  // h
-  double half;   // from the centre to both rungs, in h
+  double half;   // distance from the center to either rung, in h
   double coefficients[series_terms];
 
   SumAndSlope sum_at(double place) const;
-  double least_bend() const;  // what its second derivative is below, times -1
-  double top() const;         // the place of the highest sum between the rungs, if it is concave
+  // A lower bound on minus the second derivative between the rungs: positive if the sum is concave.
+  double least_bend() const;
+  double top() const;  // the place of the highest sum between the rungs, if the sum is concave
 };
 
 class ResponseWindow {
@@ -33,27 +35,27 @@ class ResponseWindow {
   ResponseWindow(const Tree& tree, const Responses& responses, const Ladder& ladder,
                  const ModeOptions& options);
 
-  // Gathers the samples in reach of a query, whose coordinates are in the scale of the tree.
-  void gather(const double* point);
+  // Collects the samples within reach of a query, whose coordinates are in the scale of the tree.
+  void collect_near(const double* point);
 
   bool empty() const { return found_.empty(); }
-  // Only from the first to the last of these rungs there is any density. Not of an empty window.
+  // The density is positive only between these two rungs. The window must not be empty.
   Index first_rung() const { return ladder_.first_reaching[first_]; }
   Index last_rung() const { return std::min(ladder_.last_reaching[last_] + 1, ladder_.size() - 1); }
 
-  // The sum at a place; `rung` is the one at or below it.
+  // The sum at a place; `rung` is the last rung that is not above it.
   double sum_at(double place, Index rung) const;
-  SumAndSlope slope_at(double place, Index rung) const;  // of the gaussian
-  // At each sample's nearest place between two: what no sum there exceeds.
+  SumAndSlope slope_at(double place, Index rung) const;  // gaussian only
+  // An upper bound on the sums between two places: every kernel at its own nearest place.
   double sum_within(double low, double high, Index low_rung, Index high_rung) const;
-  // A series for what lies from a rung to the next, where many sums will be asked for; null for
-  // other kernels, or where it would not be exact enough.
+  // The series between a rung and the next, to evaluate many sums there; null for other kernels and
+  // for an rtol that the series does not serve. The pointer is valid until the next call.
   const ResponseSeries* series_above(Index rung);
-  // Of the samples that reach what lies between two places.
+  // The weight of the samples that can contribute to sums from one rung to above another.
   double weight_within(Index low_rung, Index high_rung) const;
   double marginal() const;
   double log_scale() const { return log_scale_; }
-  double least() const { return least_; }  // of the sums that are exact enough; infinite kernels
+  double least() const { return least_; }  // sums above it are accurate to rtol; infinite kernels
 
  private:
   struct Found {
@@ -61,41 +63,41 @@ class ResponseWindow {
     double square;
   };
 
-  ResponseBlock block(Index begin, Index end) const;  // widened to whole steps
+  ResponseBlock block(Index begin, Index end) const;  // extended to whole vector steps
   double reach_from_nearest(const double* point);
-  void collect(const double* point, double reach_sq);
+  void collect_within(const double* point, double reach_sq);
   void collect_leaf(Index leaf, double reach_sq);
   double reach_of_found() const;
   void keep_within(double reach_sq);
-  void lay_out();
-  // The rungs whose samples reach places above one rung up to above another, counted from the
-  // first.
+  void sort_by_rung();
+  // The range of rungs, counted from first_, whose samples contribute to sums from low_rung up to
+  // the rung after high_rung.
   std::pair<Index, Index> reaching(Index low_rung, Index high_rung) const;
   double sum_of(Index begin, Index end, double low, double high) const;
-  double far_sum(Index begin, Index end, double low, double high) const;
+  double relative_sum(Index begin, Index end, double low, double high) const;
 
   const Tree& tree_;
   const Responses& responses_;
   const Ladder& ladder_;
   const ModeOptions& options_;
   KernelScale scale_;
-  ResponseSum add_line_;
-  ResponseSlope add_slope_;
-  bool expands_;   // whether sums come from series
-  double factor_;  // from what the loops sum to sums of profiles
+  ResponseSum sum_loop_;
+  ResponseSlope slope_loop_;
+  bool expands_;   // whether sums between rungs come from series
+  double factor_;  // from the results of the loops to sums of profiles
   TreeSearch search_;
   std::vector<double> leaf_squares_;
   std::vector<Index> stack_;
   std::vector<Found> found_;
-  Index first_ = 0, last_ = 0;  // rungs of the samples
-  std::vector<Index> begin_;    // by rung from the first: where its samples begin
-  std::vector<double> weight_before_;
+  Index first_ = 0, last_ = 0;         // lowest and highest rung that has samples
+  std::vector<Index> begin_;           // CSR offsets of the samples by rung, from first_
+  std::vector<double> weight_before_;  // the weight of all samples of lower rungs
   std::vector<double> places_, squares_, weights_;
   std::vector<ResponseSeries> series_;
-  double nearest_ = 0.0;  // square to the nearest sample in x, for an infinite kernel
+  double nearest_ = 0.0;  // squared distance to the nearest sample in x; infinite kernels
   double log_scale_ = 0.0;
   double least_ = 0.0;
-  bool far_ = false;
+  bool relative_terms_ = false;  // whether `relative_sum` replaces the loops
 };
 
 }  // namespace quickshift

@@ -1,4 +1,4 @@
-// The responses of the samples as a sorted line, and what is asked of the modes along it.
+// The data and the options of the search for conditional modes.
 #pragma once
 
 #include "density/sums.hpp"
@@ -6,19 +6,21 @@
 
 namespace quickshift {
 
-// The responses of a tree's samples. Vertices are the distinct ones, and ranks their positions.
+// The responses of the samples of a tree. The distinct responses are the vertices of Algorithm 3;
+// the rank of a vertex is its position among them in increasing order. Its place is its value in
+// the units of the tree, in which the kernel measures distances.
 struct Responses {
-  const double* values;  // by rank: rising, as the caller gave them, because tau is in their units
-  const double* places;  // by rank: the same in the scale of the tree, where the kernel measures
-  Index vertices;        // how many
-  const Index* rungs;    // some ranks, as `rungs_of` finds them
+  const double* values;  // by rank, increasing; in the caller's units, which are those of tau
+  const double* places;  // by rank
+  Index vertices;        // number of vertices
+  const Index* rungs;    // ranks of the rungs of the ladder, from `rungs_of`
   Index rung_count;
-  const Index* begin;             // by slot of the tree: its samples, up to the next slot's
-  const double* place_of_sample;  // rising within a slot
-  const Index* rung_of_sample;    // the last rung that is not above it
-  const double* weights;          // of the samples, scaled as the tree's
+  const Index* begin;             // CSR offsets: the samples in slot i are begin[i] to begin[i + 1]
+  const double* place_of_sample;  // increasing within a slot
+  const Index* rung_of_sample;    // the last rung that is not above the sample
+  const double* weights;          // of the samples, in the scale of the tree's weights
 
-  // What turns a difference of values into one of places.
+  // The factor from a difference of values to a difference of places.
   double places_of_values() const {
     const Index last = vertices - 1;
     return last == 0 ? 0.0 : (places[last] - places[0]) / (values[last] - values[0]);
@@ -28,15 +30,15 @@ struct Responses {
 struct ModeOptions {
   DensityOptions density;
   double tau = 0.0;          // longest edge
-  double least_ratio = 0.0;  // roots below this share of the highest are dropped
-  int bits = 53;             // of a sum, that decide who is higher
-  bool keep_flat = true;     // roots that do not rise above the way to the next one
+  double least_ratio = 0.0;  // roots whose sum is below this share of the highest are dropped
+  int bits = 53;             // sums are rounded to this many bits before they are compared
+  bool keep_flat = true;     // whether to keep roots that do not rise above their valleys
 };
 
 struct ConditionalMode {
   Index rank;
-  double sum;     // of the kernels at (x, value), not normalised
-  double valley;  // the higher of the lowest sums on the way to the modes on both sides; or 0
+  double sum;     // of the kernels at (x, value), not normalized
+  double valley;  // the lowest sum between it and the next mode, the higher one of both sides; or 0
 };
 
 }  // namespace quickshift

@@ -7,9 +7,9 @@ namespace quickshift {
 
 namespace {
 
-constexpr int valley_points = 7;
-constexpr int dip_points = 16;
-constexpr double steps_per_bandwidth = 8.0;
+constexpr int valley_points = 7;             // evenly spaced between two roots
+constexpr int dip_points = 16;               // next to the lower root, if those show no dip
+constexpr double steps_per_bandwidth = 8.0;  // spacing of the latter
 
 }  // namespace
 
@@ -17,57 +17,57 @@ void Valleys::write(const ResponseWindow& window, const Execution& execution,
                     std::vector<Vertex>& roots, std::vector<ConditionalMode>& modes) {
   std::sort(roots.begin(), roots.end(),
             [](const Vertex& a, const Vertex& b) { return a.rank < b.rank; });
-  lay_along(window, execution, roots);
+  link_roots(window, execution, roots);
   if (execution.stops()) return;
   order_.resize(roots.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(),
             [&](std::size_t a, std::size_t b) { return above(roots[b], roots[a]); });
   for (const std::size_t i : order_) {  // the lowest first
-    if (!options_.keep_flat && along_[i].valley() >= along_[i].mode.sum) {
-      forget(i);
+    if (!options_.keep_flat && linked_[i].valley() >= linked_[i].mode.sum) {
+      unlink(i);
     } else {
       kept_.push_back(i);
     }
   }
   for (; !kept_.empty(); kept_.pop_back()) {
-    const Along& here = along_[kept_.back()];
+    const LinkedRoot& here = linked_[kept_.back()];
     modes.push_back(here.mode);
     modes.back().valley = here.valley();
   }
 }
 
-void Valleys::lay_along(const ResponseWindow& window, const Execution& execution,
-                        const std::vector<Vertex>& roots) {
-  along_.clear();
+void Valleys::link_roots(const ResponseWindow& window, const Execution& execution,
+                         const std::vector<Vertex>& roots) {
+  linked_.clear();
   for (std::size_t i = 0; i < roots.size() && !execution.stops(); ++i) {
     const double sum = window.sum_at(responses_.places[roots[i].rank], roots[i].rung);
-    along_.push_back({{roots[i].rank, sum, 0.0}, i, i});
+    linked_.push_back({{roots[i].rank, sum, 0.0}, i, i});
     if (i == 0) continue;
-    const double valley = lowest_between(window, along_[i - 1].mode, along_[i].mode);
-    along_[i - 1].after = i;
-    along_[i].before = i - 1;
-    along_[i - 1].valley_after = along_[i].valley_before = valley;
+    const double valley = lowest_between(window, linked_[i - 1].mode, linked_[i].mode);
+    linked_[i - 1].after = i;
+    linked_[i].before = i - 1;
+    linked_[i - 1].valley_after = linked_[i].valley_before = valley;
   }
 }
 
-// Joins the valleys on both sides of a root.
-void Valleys::forget(std::size_t i) {
-  const Along& here = along_[i];
+// Removes a root from the list and joins the valleys on both sides of it.
+void Valleys::unlink(std::size_t i) {
+  const LinkedRoot& here = linked_[i];
   const bool inner = here.before != i && here.after != i;
   const double valley = inner ? std::min(here.valley_before, here.valley_after) : 0.0;
   if (here.before != i) {
-    along_[here.before].after = inner ? here.after : here.before;
-    along_[here.before].valley_after = valley;
+    linked_[here.before].after = inner ? here.after : here.before;
+    linked_[here.before].valley_after = valley;
   }
   if (here.after != i) {
-    along_[here.after].before = inner ? here.before : here.after;
-    along_[here.after].valley_before = valley;
+    linked_[here.after].before = inner ? here.before : here.after;
+    linked_[here.after].valley_before = valley;
   }
 }
 
-// The lowest of both and of some places between them. Where those show no dip, it may still lie
-// beside the lower root.
+// The lowest of the sums at both roots and at some places between them. If evenly spaced places
+// show no dip, there may still be a narrow one next to the lower root.
 double Valleys::lowest_between(const ResponseWindow& window, const ConditionalMode& low,
                                const ConditionalMode& high) const {
   const double from = responses_.places[low.rank];

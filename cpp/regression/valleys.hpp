@@ -1,8 +1,9 @@
-// Roots on the line of responses, and the valleys between them.
+// The valleys between neighboring roots, and the removal of flat roots (decision records 24 and
+// 26).
 //
-// A valley is the lowest of the sums on the way between two neighbouring roots, at some places. A
-// root that is as low as the higher of its two valleys is flat: it stands on the slope of another
-// one, and only a gap in the responses made it a root.
+// A valley is the lowest sum between two neighboring roots, evaluated at some places. A root that
+// is no higher than the higher one of its two valleys is flat: it stands on the slope of another
+// root, and is a root only because of a gap in the responses.
 #pragma once
 
 #include <vector>
@@ -19,24 +20,25 @@ class Valleys {
           double width)
       : responses_(responses), ladder_(ladder), options_(options), width_(width) {}
 
-  // Writes the roots, highest first, without the flat ones if so wanted. Sorts the roots.
+  // Appends the roots to `modes`, highest first, without the flat ones unless options keep them.
+  // Sorts `roots` by rank.
   void write(const ResponseWindow& window, const Execution& execution, std::vector<Vertex>& roots,
              std::vector<ConditionalMode>& modes);
 
  private:
-  // A root between its neighbours.
-  struct Along {
+  // A root in a doubly linked list of roots by rank.
+  struct LinkedRoot {
     ConditionalMode mode;
-    std::size_t before, after;  // itself where there is none
+    std::size_t before, after;  // its own position if there is no such neighbor
     double valley_before = 0.0;
     double valley_after = 0.0;
 
     double valley() const { return std::max(valley_before, valley_after); }
   };
 
-  void lay_along(const ResponseWindow& window, const Execution& execution,
-                 const std::vector<Vertex>& roots);
-  void forget(std::size_t i);
+  void link_roots(const ResponseWindow& window, const Execution& execution,
+                  const std::vector<Vertex>& roots);
+  void unlink(std::size_t i);
   double lowest_between(const ResponseWindow& window, const ConditionalMode& low,
                         const ConditionalMode& high) const;
   double sum_at(const ResponseWindow& window, double place) const;
@@ -45,7 +47,7 @@ class Valleys {
   const Ladder& ladder_;
   const ModeOptions& options_;
   double width_;
-  std::vector<Along> along_;  // as the roots
+  std::vector<LinkedRoot> linked_;  // one per root, by rank
   std::vector<std::size_t> order_, kept_;
 };
 

@@ -1,4 +1,4 @@
-// A response as a vertex of the graph at one query.
+// A vertex (a distinct response) whose sum at the current query has been computed.
 #pragma once
 
 #include "support/points.hpp"
@@ -7,14 +7,15 @@ namespace quickshift {
 
 struct Vertex {
   Index rank;
-  Index rung;     // the last one that is not above it
+  Index rung;     // the last rung that is not above it
   double value;   // the response
-  double height;  // the sum, rounded
+  double height;  // the sum, rounded to the bits that are compared
   double sum;
   double place;  // in bandwidths
-  double slope;  // of the sum's logarithm, in a bandwidth; gaussian only
+  double slope;  // of the logarithm of the sum, per bandwidth; gaussian only
 };
 
+// The total order of decision 5: of equal heights, the larger response is higher.
 inline bool above(const Vertex& a, const Vertex& b) {
   return a.height > b.height || (a.height == b.height && a.rank > b.rank);
 }

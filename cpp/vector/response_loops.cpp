@@ -6,14 +6,15 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-// The sum of all of `response_step` numbers, in the same order whatever the lanes.
+// The sum of `response_step` numbers, added in the same order for any number of lanes.
 inline double sum_of(const Vec (&parts)[response_step / lanes]) {
   double all[response_step];
   for (int part = 0; part < response_step / lanes; ++part) store(all + part * lanes, parts[part]);
   return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
 }
 
-// Eight sums side by side, whatever the lanes, so that the order is that of every instruction set.
+// Adds up eight partial sums for any number of lanes, so that every instruction set adds in the
+// same order.
 template <class Terms, class Gap>
 double sum_with(const ResponseBlock& line, const KernelScale& scale, const Gap& gap_to) {
   const Terms terms{scale};
@@ -37,7 +38,7 @@ double response_sum(const ResponseBlock& line, const KernelScale& scale, double 
                          [&](Vec place) { return positive(larger(low - place, place - high)); });
 }
 
-// Eight sums side by side, as in `sum_with`.
+// The sum and its first moment, with eight partial sums each as in `sum_with`.
 template <class Terms>
 SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, double at) {
   const Terms terms{scale};
@@ -58,14 +59,14 @@ SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, 
   return {sum, sum_of(moments) / (sum * scale.width)};
 }
 
-// By Hermite's polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
-void response_series(const ResponseBlock& line, const KernelScale& scale, double centre,
+// By Hermite polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
+void response_series(const ResponseBlock& line, const KernelScale& scale, double center,
                      double* coefficients) {
   const RoughGaussian terms{scale};
   Vec sums[series_terms];
   clear(sums);
   for (long long first = 0; first < line.count; first += lanes) {
-    const Vec delta = centre - load(line.places + first);
+    const Vec delta = center - load(line.places + first);
     const Vec z = delta / scale.width;
     Vec before =
         load(line.weights + first) * terms.of_square(load(line.squares + first) + delta * delta);

@@ -1,43 +1,44 @@
-// Sums along a line: the loops over samples that a query on it makes, one table an instruction set.
+// Sums of kernels at points of a line (x fixed, the response varies): the loops over samples, in
+// one table per instruction set.
 #pragma once
 
 #include "vector/pairs.hpp"
 
 namespace quickshift {
 
-// Samples along a line, each away from it by a square of its own.
+// Samples near a line. Each has its place along the line and its squared distance from the line.
 struct ResponseBlock {
-  const double* places;   // on the line
-  const double* squares;  // of the distances from it
+  const double* places;   // along the line
+  const double* squares;  // squared distances from the line
   const double* weights;
-  long long count;  // a multiple of response_step, filled up with weights of zero
+  long long count;  // a multiple of response_step; padding has weight 0
 };
 inline constexpr int response_step = 8;
-// Σ w_j k at the point of an interval of the line that is nearest to each sample: a bound on the
-// sums within, or the sum at a point that is both its ends.
+// Σ w_j k(distance from sample j to the interval [low, high] of the line): an upper bound on the
+// sums at the points of the interval, and the sum itself if low == high.
 using ResponseSum = double (*)(const ResponseBlock&, const KernelScale&, double low, double high);
 
 struct SumAndSlope {
   double sum;
-  double slope;  // of its logarithm, in a bandwidth
+  double slope;  // of the logarithm of the sum, per bandwidth
 };
 using ResponseSlope = SumAndSlope (*)(const ResponseBlock&, const KernelScale&, double place);
 
-// The first coefficients of the gaussian sum along the line, as a series in (place - centre) / h:
-// up to a quarter from the centre it is as exact as `roughness`, relative to the sum.
+// The first coefficients of the gaussian sum along the line, as a power series in (place - center)
+// / h, for arguments of at most a quarter. Decision record 26 states the error.
 inline constexpr int series_terms = 14;
-using ExpandResponses = void (*)(const ResponseBlock&, const KernelScale&, double centre,
+using ExpandResponses = void (*)(const ResponseBlock&, const KernelScale&, double center,
                                  double* coefficients);
 
 struct ResponseLoops {
   const ResponseSum* sums;        // by kernel
-  const ResponseSum* rough_sums;  // of the infinite kernels, to a relative `roughness`
-  ResponseSlope slope;            // of the gaussian
+  const ResponseSum* rough_sums;  // infinite kernels, to a relative `roughness`
+  ResponseSlope slope;            // gaussian only
   ResponseSlope rough_slope;
   ExpandResponses series;
 };
 
-// Those of the instruction set in use.
+// The table of the instruction set in use.
 const ResponseLoops& response_loops();
 
 }  // namespace quickshift

@@ -330,7 +330,7 @@ def rungs(
     width: float,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
     """
-    Positions among sorted places, the first and the last among them: where two are further apart than `width`, none lies in between.
+    Positions of the rungs among sorted places, including the first and the last: successive rungs are at most `width` apart, or no place lies between them.
     """
 
 def conditional_modes(
@@ -375,7 +375,7 @@ def conditional_modes(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Per query where its modes begin; per mode the rank of its response, the sum of kernels there and in the valley beside it; per query the sum at x alone and the logarithm of the scale of its sums.
+    CSR offsets of the modes per query; per mode the rank of its response, its sum of kernels and the sum in its valley; per query the sum over x alone and the logarithm of the scale of its sums.
     """
 
 def pixel_sums(
