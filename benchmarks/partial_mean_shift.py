@@ -7,10 +7,11 @@ until it converges. Chen, Genovese, Tibshirani and Wasserman (2016), Nonparametr
 regression, Annals of Statistics 44(2), 489-514, find the set of all conditional modes by the same
 iteration and show how fast it comes near the true one.
 
-On the line such a step keeps the order of the points, as the slope of the new y over the old one is
-a variance over h². So starts that have come together stay together, and one goes on for both. The
-starts are sample responses, thinned until neighbours are a share of h apart. To save time, samples
-that share a bin far narrower than h stand at their mean, which moves a mode by millionths of h.
+In one dimension such a step keeps the order of the points, because the derivative of the new y with
+respect to the old one is a variance over h². So starting points that have met stay together, and one
+of them goes on for both. The starting points are sample responses, thinned until neighbors are a
+fixed share of h apart. To save time, samples that share a bin far narrower than h are replaced by
+their mean, which moves a mode by millionths of h.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12  # samples whose weight in x is below this share of the largest are left out
-STARTS_APART = 0.2  # this and the next three lengths are in units of h_y
+STARTS_APART = 0.2  # this, BIN, STEP and SAME are in units of h_y
 BIN = 0.005
 STEP = 1e-6
 SAME = 0.01
