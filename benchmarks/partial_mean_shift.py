@@ -8,9 +8,9 @@ regression, Annals of Statistics 44(2), 489-514, find the set of all conditional
 iteration and show how fast it comes near the true one.
 
 In one dimension such a step keeps the order of the points, because the derivative of the new y with
-respect to the old one is a variance over h². So starting points that have met stay together, and one
-of them goes on for both. The starting points are sample responses, thinned until neighbors are a
-fixed share of h apart. To save time, samples that share a bin far narrower than h are replaced by
+respect to the old one is a variance over h². So starting points that have met stay together, and
+one of them goes on for both. The starting points are sample responses, thinned until neighbors are
+a fixed share of h apart. To save time, samples that share a bin far narrower than h are replaced by
 their mean, which moves a mode by millionths of h.
 """
 

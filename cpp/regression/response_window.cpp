@@ -230,8 +230,8 @@ double ResponseSeries::top() const {
   return center + t * width;
 }
 
-// The exponential kernel far from every sample, or with rtol = 0: the terms would underflow or lose
-// accuracy, so the exponent of each is taken relative to that of the nearest sample.
+// The exponential kernel, for a query far from every sample or with rtol = 0: the exponent of each
+// term is taken relative to that of the nearest sample, so that no term that counts underflows.
 double ResponseWindow::relative_sum(Index begin, Index end, double low, double high) const {
   const double origin = std::sqrt(nearest_);
   double sum = 0.0;
