@@ -1,4 +1,4 @@
-"""Pictures for the tests of images, and plain NumPy twins of what is computed for them."""
+"""Pictures for the tests, and plain NumPy implementations of what is computed from them."""
 
 import math
 
@@ -10,7 +10,7 @@ FLOATS = [np.float32, np.float64]
 
 
 def picture(kind, shape, n_channels, seed=0):
-    """Colors of a kind: all different, few different, all the same, or such that distances tie."""
+    """Return random colors: all distinct, few distinct, all equal, or with tied distances."""
     rng = np.random.default_rng([seed, len(shape), n_channels])
     values = rng.normal(size=(*shape, n_channels))
     if kind == "steps":
@@ -23,7 +23,7 @@ def picture(kind, shape, n_channels, seed=0):
 
 
 def points_of(image, spacing=1.0):
-    """Every pixel as the point (coordinates, colors); the last axis holds the channels."""
+    """Return the point (coordinates, colors) of every pixel; the last axis holds the channels."""
     shape = image.shape[:-1]
     indices = np.indices(shape).reshape(len(shape), -1).T
     return np.column_stack([indices * spacing, image.reshape(len(indices), -1)])
@@ -44,7 +44,7 @@ def sums_over_boxes(image, bandwidth, reach, spacing=1.0, mask=None):
 
 
 def boundaries(labels):
-    """Whether a pixel has a neighbour along an axis with another label; -1 is no neighbour."""
+    """Flag pixels with a neighbor, along an axis, of another label; -1 is outside the mask."""
     beside = np.zeros(labels.shape, bool)
     for axis in range(labels.ndim):
         here, there = np.moveaxis(labels, axis, 0)[1:], np.moveaxis(labels, axis, 0)[:-1]
@@ -59,7 +59,7 @@ def fresh():
 
 
 def rgb_of(shape, dtype=np.float64, seed=0):
-    """Colors of every kind: dark and bright ones, black and white."""
+    """Return dark and bright colors, including black and white."""
     rng = np.random.default_rng(seed)
     image = rng.random(shape) * rng.choice([0.01, 0.1, 1.0], size=shape)
     image.flat[:: max(1, image.size // 7)] = 0.0

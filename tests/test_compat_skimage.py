@@ -1,6 +1,7 @@
 """`quickshift.compat.skimage.quickshift` equals `skimage.segmentation.quickshift`."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def assert_same(image, **settings):
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 @pytest.mark.parametrize("name", COLORED)
 def test_pictures(name, dtype, settings):
-    """Every second pixel of real pictures, which takes scikit-image long enough."""
+    """Every second pixel of photographs; scikit-image is slow on larger ones."""
     image = getattr(data, name)()[::2, ::2]
     if dtype == np.float32:
         image = image.astype(np.float32) / 255
@@ -76,15 +77,15 @@ def test_gray_pictures(name, dtype):
 )
 def test_settings(settings, dtype):
     image = SMALL.astype(dtype)
-    if settings.get("rng", 0) is None:  # noise of its own at every call
+    if settings.get("rng", 0) is None:  # other noise at every call
         assert quickshift(image, **settings).shape == image.shape[:2]
     else:
         assert_same(image, **settings)
 
 
 def test_generators():
-    """Those of NumPy may stand for a seed: scikit-image documents them, and refuses them."""
-    image = np.zeros((40, 50, 3))  # where noise decides
+    """A NumPy generator may replace the seed; scikit-image documents that but refuses it."""
+    image = np.zeros((40, 50, 3))  # all densities tie, so noise decides
     generator = np.random.default_rng(7)
     assert_array_equal(quickshift(image, rng=generator), quickshift(image, rng=7))
     assert not np.array_equal(quickshift(image, rng=generator), quickshift(image, rng=7))
@@ -134,6 +135,18 @@ def test_axes():
 def test_errors(image, settings):
     with pytest.raises(ValueError, match=r"expected|axis"):
         quickshift(image, **settings)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 5), (3, 4, 5), (4, 5, 4), (4, 5, 1)])
+def test_lab_needs_three_channels(shape):
+    """The message begins with scikit-image's words, then says what came and what to change."""
+    message = r"^Only RGB images can be converted to Lab space"
+    for function in (segmentation.quickshift, quickshift):
+        with pytest.raises(ValueError, match=message):
+            function(np.zeros(shape), convert2lab=True)
+    ours = rf"{message}: image has shape {re.escape(str(shape))} .*expected 3\. Pass convert2lab="
+    with pytest.raises(ValueError, match=ours):
+        quickshift(np.zeros(shape))
 
 
 def test_signature():

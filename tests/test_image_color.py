@@ -1,7 +1,6 @@
-"""Colors before the algorithm: floats, Lab and lightness, with the bits of scikit-image."""
+"""Conversion of colors to floats, Lab and lightness, with the bits of scikit-image."""
 
 import datetime
-import re
 
 import numpy as np
 import pytest
@@ -9,14 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pictures import FLOATS, INTEGERS, assert_same_bits, fresh, rgb_of
+from quickshift.checks import check_image
+from quickshift.compat.skimage import quickshift
 from quickshift.image import color
 from quickshift.image.color import gray_to_lightness, rgb_to_lab, to_float
 from quickshift.image.pixels import read_image
+from quickshift.image.segmentation import segment
 
 
 @pytest.fixture
 def many_chunks(monkeypatch):
-    """Make small pictures many chunks, so that threads have something to share."""
+    """Split small pictures into many chunks, so that several threads convert them."""
     monkeypatch.setattr(color, "_CHUNK", 16)
 
 
@@ -44,7 +46,8 @@ def test_float16_becomes_float32_and_longer_ones_float64():
 
 
 def test_lists_are_pictures_too():
-    assert to_float([[0.0, 0.5]]).tolist() == [[0.0, 0.5]]
+    assert to_float(check_image([[0.0, 0.5]])).tolist() == [[0.0, 0.5]]
+    assert read_image([[0.0, 0.5]], convert2lab=False).values.tolist() == [[0.0], [0.5]]
 
 
 @pytest.mark.parametrize(
@@ -100,14 +103,14 @@ def test_every_short_integer_has_the_bits_of_scikit_image(dtype):
     ids=str,
 )
 def test_what_cannot_be_scaled_is_refused(image, message):
-    for call in (to_float, rgb_to_lab, gray_to_lightness, read_image):
+    for call in (check_image, read_image, segment, quickshift):
         with pytest.raises(TypeError, match=message):
             call(image)
 
 
 def test_ragged_lists_are_refused():
-    with pytest.raises(ValueError, match=r"image is no array .*expected numbers on a grid\. Pad"):
-        to_float([[1.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"image cannot be .*expected numbers on a grid\. Pad"):
+        read_image([[1.0], [1.0, 2.0]])
 
 
 def test_long_doubles_beyond_float64_become_infinite_in_silence():
@@ -227,13 +230,6 @@ def test_lab_of_nan_is_nan():
     assert np.isnan(lab).sum() == 3
 
 
-@pytest.mark.parametrize("shape", [(), (4,), (4, 5), (3, 4, 5), (4, 5, 4), (0,)])
-def test_lab_needs_three_channels(shape):
-    message = rf"image has shape {re.escape(str(shape))}, expected \(\.\.\., 3\).*moveaxis"
-    with pytest.raises(ValueError, match=message):
-        rgb_to_lab(np.zeros(shape))
-
-
 @pytest.mark.parametrize("convert", [rgb_to_lab, gray_to_lightness])
 def test_conversions_refuse_impossible_numbers_of_threads(convert):
     with pytest.raises(ValueError, match="n_jobs must not be 0"):
@@ -242,10 +238,10 @@ def test_conversions_refuse_impossible_numbers_of_threads(convert):
 
 @pytest.mark.usefixtures("many_chunks")
 def test_errors_of_threads_are_raised(monkeypatch):
-    def fail(light, root):
+    def fail(linear):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(color, "_to_perceived", fail)
+    monkeypatch.setattr(color, "_perceived", fail)
     with pytest.raises(MemoryError, match="no room"):
         rgb_to_lab(rgb_of((40, 40, 3)), n_jobs=2)
 

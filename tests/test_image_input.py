@@ -1,4 +1,4 @@
-"""Pictures before the algorithm: channels, ratio, blur, spacing, masks, and what is refused."""
+"""Preparation of pictures: channels, ratio, blur, spacing, masks, and refused input."""
 
 import re
 from fractions import Fraction
@@ -251,7 +251,7 @@ def test_channels_are_not_blurred_into_each_other():
 
 
 def mean_inside(image, mask, sigma):
-    """Average the pixels inside by their Gaussian weights, the picture mirrored at its border."""
+    """Average pixels inside the mask by Gaussian weights; the picture reflects at its border."""
     radius = int(4 * sigma + 0.5)
     padding = [(radius, radius)] * 2
     values = np.pad(image, [*padding, (0, 0)], mode="symmetric")
@@ -404,7 +404,7 @@ def test_integers_may_be_masked():
 
 @pytest.mark.parametrize("shape", [(4,), (5, 4), (4, 5, 3), (4, 5, 1), (20,), ()])
 def test_masks_have_the_shape_of_the_grid(shape):
-    message = rf"mask has shape {re.escape(str(shape))}, expected \(4, 5\): one entry a pixel"
+    message = rf"mask has shape {re.escape(str(shape))}, expected \(4, 5\): one entry per pixel"
     refused(message, mask=np.ones(shape, bool))
 
 

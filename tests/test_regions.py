@@ -533,9 +533,7 @@ def test_labels_that_do_not_fit_are_refused() -> None:
     )
     with pytest.raises(ValueError, match=message):
         enforce_connectivity(labels, min_size=0)
-    with pytest.raises(
-        ValueError, match=r"expected room for segments from -1 to 1\. .* start_label"
-    ):
+    with pytest.raises(ValueError, match=r"expected room for labels from -1 to 1\. .* start_label"):
         enforce_connectivity(labels[:3], min_size=0, start_label=-1)
     np.testing.assert_array_equal(enforce_connectivity(labels[:256], min_size=0), np.arange(256))
     signed = (np.arange(256) % 2 - 128).astype(np.int8)

@@ -1,7 +1,9 @@
-"""Segments of pictures: what they are made of, cuts, corners and errors."""
+"""Segments of pictures: densities, parents, cuts, boundaries, corner cases and errors."""
 
 import math
 import pickle
+import threading
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)
 
 
 def forest_of(image, **settings):
-    """Take colors as they are, the channels on the last axis."""
+    """Segment without conversion to Lab; the last axis holds the channels."""
     if image.ndim == 2:  # a line of pixels
         return qs.segment_forest(image[:, 0], convert2lab=False, channel_axis=None, **settings)
     return qs.segment_forest(image, convert2lab=False, **settings)
@@ -31,7 +33,7 @@ def masks(shape, seed=0):
 
 
 def climbed(image, forest, spacing, inside):
-    """Climb the points inside, and name parents by their pixels."""
+    """Climb the points inside the mask; also return the pixel of each point."""
     points = points_of(image.astype(float), spacing)[inside]
     graph = stages.climb(points, forest.density.ravel()[inside])
     return graph, np.flatnonzero(inside)
@@ -130,7 +132,7 @@ def test_parents_equal_climb(kind, shape):
 @pytest.mark.parametrize("kind", ["noise", "steps"])
 @pytest.mark.parametrize("shape", [(6000,), (100, 90), (12, 30, 31), (5, 6, 18, 19)])
 def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
-    """Colors so different that parents are far away: beyond what is looked at pixel by pixel."""
+    """Colors so different that parents are too far away for the search pixel by pixel."""
     image = 20.0 * picture(kind, shape, 1)
     for mask in masks(shape):
         inside = np.ones(math.prod(shape), bool) if mask is None else mask.ravel()
@@ -144,7 +146,7 @@ def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
 @pytest.mark.parametrize("tau", [60.0, math.inf])
 @pytest.mark.parametrize("masked", [False, True])
 def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, looks):
-    """Colors further apart than pixels, where blocks exclude nothing and would be quadratic."""
+    """Color differences exceed the picture, so blocks exclude nothing and would be quadratic."""
     image = 100.0 * np.random.default_rng(0).random((60, 65, 3))
     mask = masks((60, 65))[masked]
     inside = np.ones(60 * 65, bool) if mask is None else mask.ravel()
@@ -169,7 +171,7 @@ def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, looks):
 
 
 def test_density_of_colors_far_from_zero():
-    """Differences of colors are what they are: an offset adds nothing to their error."""
+    """Differences of colors are computed exactly, so an offset does not change the density."""
     image = np.random.default_rng(0).integers(0, 9, (20, 30, 1)).astype(float)
     expected = forest_of(image, bandwidth=3.0).density
     for offset in (65536.0, 1e8):
@@ -329,6 +331,89 @@ def test_the_callers_array_is_not_written():
     np.testing.assert_array_equal(image, before)
 
 
+# Progress
+
+
+class Heard(list):
+    """A ``progress`` that records its calls and the threads that made them."""
+
+    def __init__(self):
+        super().__init__()
+        self.threads = set()
+
+    def __call__(self, stage, done):
+        self.append((stage, done))
+        self.threads.add(threading.get_ident())
+
+    @property
+    def stages(self):
+        return [stage for stage, _ in groupby(self, key=lambda call: call[0])]
+
+
+class EnoughError(Exception):
+    pass
+
+
+STAGES = ["estimate_density", "climb", "cut"]
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "names"),
+    [
+        (qs.segment, {}, STAGES),
+        (qs.segment, {"n_segments": 5}, STAGES),
+        (qs.segment_forest, {}, STAGES[:2]),
+    ],
+    ids=["tau", "n_segments", "forest"],
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_stage_reports_up_to_one_in_the_calling_thread(function, settings, names, n_jobs):
+    heard = Heard()
+    image = np.random.default_rng(0).random((60, 70, 3))
+    function(image, n_jobs=n_jobs, progress=heard, **settings)
+    assert heard.stages == names
+    for stage in names:
+        parts = [done for name, done in heard if name == stage]
+        assert parts[-1] == 1.0
+        assert all(0.0 <= part <= 1.0 for part in parts)
+        assert all(a <= b for a, b in pairwise(parts))
+    assert heard.threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_long_density_reports_several_times(n_jobs):
+    heard = Heard()
+    image = np.random.default_rng(0).random((700, 700, 3))
+    qs.segment_forest(image, bandwidth=20.0, max_tau=1.0, n_jobs=n_jobs, progress=heard)
+    parts = [done for stage, done in heard if stage == "estimate_density"]
+    assert len(parts) >= 3
+    assert len(set(parts)) >= 2
+
+
+def test_progress_changes_no_result():
+    image = np.random.default_rng(0).random((40, 50, 3))
+    np.testing.assert_array_equal(qs.segment(image, progress=Heard()), qs.segment(image))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_exception_in_progress_stops_the_computation(stage):
+    heard = Heard()
+
+    def progress(name, done):
+        heard(name, done)
+        if name == stage:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        qs.segment(np.random.default_rng(0).random((40, 50, 3)), progress=progress)
+    assert heard.stages[-1] == stage
+
+
+def test_progress_must_be_callable():
+    with pytest.raises(TypeError, match=r"progress is True, expected a callable"):
+        qs.segment(np.zeros((5, 6)), progress=True)
+
+
 # Errors
 
 
@@ -348,7 +433,10 @@ def test_the_callers_array_is_not_written():
         ({"n_segments": 31}, "n_segments is 31, expected a whole number from 1 to 30, the number"),
         ({"channel_axis": 5}, "channel_axis is 5, expected"),
         ({"mask": np.zeros((5, 6), bool)}, "mask is False everywhere"),
-        ({"start_label": 1 << 63}, "start_label is 9223372036854775808, expected one that leaves"),
+        (
+            {"start_label": 1 << 63},
+            "start_label is 9223372036854775808, expected at most 2\\*\\*62",
+        ),
     ],
 )
 def test_values_out_of_range(settings, message):
@@ -406,7 +494,9 @@ def test_a_forest_says_what_it_does_not_know():
     forest = qs.segment_forest(image, max_tau=20.0)
     with pytest.raises(ValueError, match=r"tau is 21\.0, expected at most max_tau, which is 20\.0"):
         forest.labels_at(21.0)
-    with pytest.raises(ValueError, match="n_segments is 1, expected at least 2: the modes that"):
+    with pytest.raises(
+        ValueError, match="n_segments is 1, expected at least 2: the number of modes"
+    ):
         forest.labels_for(1)
     with pytest.raises(ValueError, match="max_tau is -1"):
         qs.segment_forest(image, max_tau=-1.0)

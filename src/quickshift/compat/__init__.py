@@ -1,4 +1,4 @@
-"""Functions of other libraries, with their signatures, results and quirks."""
+"""Functions of other libraries, with the same signatures, results and quirks."""
 
 from quickshift.compat import skimage
 

@@ -1,4 +1,4 @@
-"""What `skimage.segmentation.quickshift` returns, computed faster."""
+"""The results of `skimage.segmentation.quickshift`, computed faster."""
 
 import math
 from typing import Any
@@ -8,15 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
+from quickshift.checks import check_kernel_size, check_least, check_plane_image
 from quickshift.image.color import rgb_to_lab, to_float
 from quickshift.threads import resolve_threads
 
 __all__ = ["quickshift"]
 
-_NOISE = 1e-5  # standard deviation
-_WINDOW = 3  # half its width in kernel sizes
-
-Labels = NDArray[np.intp]
+_NOISE = 1e-5  # standard deviation of the noise on densities
+_WINDOW = 3  # half the width of the window, in kernel sizes
 
 
 def quickshift(  # noqa: PLR0917 (scikit-image's signature)
@@ -30,31 +29,33 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     rng: Any = 42,
     *,
     channel_axis: int = -1,
-) -> Labels | tuple[Labels, Labels, Numbers]:
+) -> NDArray[np.intp] | tuple[NDArray[np.intp], NDArray[np.intp], Numbers]:
     """Segment a picture exactly as ``skimage.segmentation.quickshift`` does.
 
-    For code that has to give the same segments as before. `quickshift.segment` has no random
-    numbers, masks, volumes, gray pictures and every tau at once.
+    Use this function if existing code must keep the segments that it has today. For new code
+    prefer `quickshift.segment`: it uses no random numbers, it also segments gray pictures and
+    volumes, and it supports masks. `quickshift.segment_forest` gives the segments of every tau
+    from one computation.
 
     Parameters
     ----------
     image : array-like of shape (M, N, 3) or (M, N)
-        Picture; with ``convert2lab=False`` of any number of channels.
+        Picture. With ``convert2lab=False`` it may be gray or have any number of channels.
     ratio : float
-        What colors are multiplied by.
+        Factor by which colors are multiplied.
     kernel_size : float
-        Width of the Gaussian kernel, at least 1.
+        Scale of the Gaussian kernel, at least 1.
     max_dist : float
-        Longest move. Parents are looked for in the window of the density alone, up to three kernel
-        sizes away along each axis, however long this is.
+        Longest move. However large it is, parents are searched only in the window of the density,
+        which extends three kernel sizes along each axis.
     return_tree : bool
         Whether parents and distances are returned too.
     sigma : float
-        Blur before, in pixels.
+        Standard deviation, in pixels, of a Gaussian blur that is applied first.
     convert2lab : bool
         Whether RGB is converted to Lab.
     rng : {None, int, numpy.random.Generator}
-        Where the noise on the density comes from that breaks ties.
+        Seed or source of the noise that is added to the densities to break ties.
     channel_axis : int
         Axis of the channels.
 
@@ -63,10 +64,10 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     labels : ndarray of shape (M, N), intp
         Segments, numbered by the position of their modes.
     parent : ndarray of shape (M, N), intp
-        With `return_tree`: each pixel's parent before the cut, as its position in C order.
+        Number, in C order, of each pixel's parent before the cut. Only with `return_tree`.
     distance : ndarray of shape (M, N), float64 or float32
-        With `return_tree`: the distance to it; huge (float64) or infinite (float32) where none is
-        higher.
+        Distance to the parent. Pixels without a parent have the square root of the largest float64,
+        or infinity if the picture is float32. Only with `return_tree`.
 
     Examples
     --------
@@ -75,12 +76,17 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     >>> quickshift(image, kernel_size=2, max_dist=50)[0]
     array([1, 1, 1, 0, 0, 0])
     """
-    pixels = _prepare(image, sigma, convert2lab, kernel_size, channel_axis) * ratio
+    size = check_kernel_size(kernel_size)
+    blur = check_least(sigma, "sigma", "a width of at least 0")
+    pixels = _prepare(image, blur, convert2lab, channel_axis) * ratio
     pixels = np.ascontiguousarray(pixels)
     if not np.isfinite(pixels).all():
-        raise ValueError("image has NaN or infinity, expected finite numbers. Fill them.")
+        raise ValueError(
+            "image has NaN or infinity, expected finite numbers. Fill those pixels, for example "
+            "with numpy.nan_to_num(image)."
+        )
     rows, columns = pixels.shape[:2]
-    width = pixels.dtype.type(kernel_size)  # numbers are of the picture's type there
+    width = pixels.dtype.type(size)  # scikit-image computes in the picture's type
     reach = math.ceil(min(_WINDOW * float(width), max(rows, columns)))
     threads = resolve_threads(None)
     density = _densities(pixels, width, reach, np.random.default_rng(rng), threads)
@@ -96,29 +102,11 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     return labels, parent.view(np.intp).reshape(rows, columns), distance.reshape(rows, columns)
 
 
-def _prepare(
-    image: ArrayLike, sigma: float, convert2lab: bool, kernel_size: float, channel_axis: int
-) -> Numbers:
-    picture = to_float(np.atleast_3d(np.asanyarray(image)))
-    if picture.ndim > 3:
-        raise ValueError(
-            f"image has shape {picture.shape}, expected 2 axes of pixels and at most one of "
-            f"channels. Use quickshift.segment for volumes."
-        )
-    picture = np.moveaxis(picture, channel_axis, -1)
-    if picture.size == 0:
-        raise ValueError(f"image has shape {picture.shape}, expected at least one pixel.")
+def _prepare(image: ArrayLike, sigma: float, convert2lab: bool, channel_axis: int) -> Numbers:
+    """Return the picture as floats, channels last, converted to Lab and blurred if wanted."""
+    picture = to_float(check_plane_image(image, channel_axis, to_lab=convert2lab))
     if convert2lab:
-        if picture.shape[-1] != 3:
-            raise ValueError(
-                f"image has {picture.shape[-1]} channels, expected 3 to convert to Lab. Pass "
-                f"convert2lab=False, or use quickshift.segment, which takes gray pictures too."
-            )
         picture = rgb_to_lab(picture)
-    if not 1 <= kernel_size < 1e18:
-        raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1, and below 1e18.")
-    if sigma < 0:
-        raise ValueError(f"sigma is {sigma!r}, expected a width of at least 0.")
     if sigma:
         from scipy.ndimage import gaussian_filter
 
@@ -133,12 +121,13 @@ def _densities(
     rng: np.random.Generator,
     threads: int,
 ) -> Floats:
-    """Sum kernels on top of noise, in the arithmetic of the picture's type."""
+    """Add sums of kernels to noise, in the arithmetic of the picture's type."""
     rows, columns, channels = pixels.shape
     noise = rng.normal(scale=_NOISE, size=rows * columns)
     colors = pixels.reshape(rows * columns, channels)
     if pixels.dtype == np.float32:
-        # One unit in the last place is more than the noise: every addition is rounded as there.
+        # In single precision the last bit of a sum exceeds the noise and so decides on parents:
+        # every addition must be rounded as in scikit-image.
         start = noise.astype(np.float32).astype(np.float64)
         factor = -0.5 / float(width * width)
         return _core.raster_sums_single(colors, rows, columns, start, factor, reach, threads)
@@ -149,8 +138,10 @@ def _densities(
     return sums
 
 
-def _cut(parent: NDArray[np.intp], distance: Numbers, max_dist: float, threads: int) -> Labels:
-    """Give trees numbers by the positions of their roots."""
+def _cut(
+    parent: NDArray[np.intp], distance: Numbers, max_dist: float, threads: int
+) -> NDArray[np.intp]:
+    """Remove longer moves, and number the trees by the positions of their roots."""
     kept = np.where(distance > max_dist, math.inf, distance.astype(np.float64, copy=False))
     root, roots = _core.find_roots(parent, kept, np.finfo(np.float64).max, threads)
     return _core.number_trees(root, roots, threads).view(np.intp)

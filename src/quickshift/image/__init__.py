@@ -1,4 +1,4 @@
-"""Pixels in, label images out."""
+"""Segmentation of pictures: from pixels to label images."""
 
 from quickshift.image.forest import SegmentForest, boundary_strength
 from quickshift.image.regions import count_pieces, enforce_connectivity, mean_color

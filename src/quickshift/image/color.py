@@ -1,7 +1,8 @@
-"""Colors as the algorithm wants them: floats with scikit-image's ranges, then CIE L*a*b*.
+"""Conversion of colors: to floats in the ranges of scikit-image, and from sRGB to CIE L*a*b*.
 
-Everything equals `skimage.util.img_as_float` and `skimage.color.rgb2lab` bit for bit, so that
-segments can be compared pixel by pixel; but the work is done in chunks, on all cores.
+The results equal `skimage.util.img_as_float` and `skimage.color.rgb2lab` bit for bit, so that the
+segments of both libraries can be compared pixel by pixel. Unlike there, a picture is converted in
+chunks, on all cores. The functions expect arrays that `quickshift.checks.check_image` returned.
 """
 
 from collections.abc import Callable
@@ -10,14 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from quickshift.arrays import Numbers
 from quickshift.threads import resolve_threads
 
-__all__ = ["check_image", "gray_to_lightness", "rgb_to_lab", "to_float"]
-
-Write = Callable[[Numbers, Numbers, Numbers, Numbers], None]
+__all__ = ["gray_to_lightness", "rgb_to_lab", "to_float"]
 
 _XYZ_FROM_RGB = np.array(  # the sRGB standard
     [
@@ -26,59 +24,27 @@ _XYZ_FROM_RGB = np.array(  # the sRGB standard
         [0.019334, 0.119193, 0.950227],
     ]
 )
-_WHITE = (0.95047, 1.0, 1.08883)  # D65 seen under 2 degrees
+_WHITE = (0.95047, 1.0, 1.08883)  # illuminant D65, observer of 2 degrees
 _LINEAR_UP_TO = 0.04045
 _LEAST_BASE = 0.09  # below (0.04045 + 0.055) / 1.055, the least base whose power is used
 _DARK_UP_TO = 0.008856
-_CHUNK = 1 << 16  # pixels a thread takes at a time: they stay in the cache, and calls are few
+_CHUNK = 1 << 14  # pixels converted at a time, so that intermediate arrays stay in the cache
 
 
-def check_image(image: ArrayLike) -> Numbers:
-    """Return a picture as an array of bools, integers or floats; nothing else can be scaled.
-
-    Examples
-    --------
-    >>> check_image([[0.0, 1.0]]).shape
-    (1, 2)
-    """
-    if isinstance(image, np.ma.MaskedArray):
-        masked = int(np.ma.getmaskarray(image).sum())
-        raise TypeError(
-            f"image is a masked array with {masked} masked entries, expected a plain array. Pass "
-            f"image.data, and mask=~numpy.ma.getmaskarray(image) (of one channel) if you segment."
-        )
-    try:
-        array = np.asarray(image)
-    except (TypeError, ValueError) as error:
-        message = f"image is no array ({error}), expected numbers on a grid. Pad or crop its rows."
-        raise ValueError(message) from error
-    if array.dtype.kind == "c":
-        raise TypeError(
-            f"image is complex ({array.dtype}), expected real numbers. Pass abs(image), or stack "
-            f"image.real and image.imag as channels and use convert2lab=False."
-        )
-    if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"image is of type {array.dtype}, expected bools, integers or floats. Convert it, for "
-            f"example with image.astype(float)."
-        )
-    return array
-
-
-def to_float(image: ArrayLike) -> Numbers:
-    """Return a picture as floats, integers scaled by the largest of their type.
+def to_float(image: Numbers) -> Numbers:
+    """Convert a picture to floats; integers are divided by the maximum of their type.
 
     Parameters
     ----------
-    image : array-like
+    image : ndarray
         Bools, integers or floats of any shape.
 
     Returns
     -------
     ndarray of the same shape, float32 or float64
-        Unsigned integers become 0 to 1, signed ones -1 to 1, bools 0 or 1. Floats keep their range:
-        float32 and float64 come back as they are, not copied, float16 as float32 and longer ones as
-        float64.
+        Unsigned integers are scaled to [0, 1], signed ones to [-1, 1]; bools become 0 or 1. Floats
+        keep their values: float32 and float64 are returned without a copy, float16 becomes float32,
+        and longer types become float64.
 
     Examples
     --------
@@ -88,27 +54,26 @@ def to_float(image: ArrayLike) -> Numbers:
     >>> to_float(np.array([-128, 127], dtype=np.int8))
     array([-1.,  1.])
     """
-    array = check_image(image)
-    if array.dtype.kind == "f":
-        narrow = array.dtype.itemsize <= 4
-        with np.errstate(over="ignore"):  # of a long double: it becomes infinite
-            return array.astype(np.float32 if narrow else np.float64, copy=False)
-    if array.dtype.kind == "b":
-        return array.astype(np.float64)
-    # A product, not a quotient: scikit-image's last bit.
-    scaled = np.asarray(np.multiply(array, 1.0 / np.iinfo(array.dtype).max, dtype=np.float64))
-    if array.dtype.kind == "i":
+    if image.dtype.kind == "f":
+        narrow = image.dtype.itemsize <= 4
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
+            return image.astype(np.float32 if narrow else np.float64, copy=False)
+    if image.dtype.kind == "b":
+        return image.astype(np.float64)
+    # scikit-image multiplies by the reciprocal; a quotient would differ in the last bit.
+    scaled = np.asarray(np.multiply(image, 1.0 / np.iinfo(image.dtype).max, dtype=np.float64))
+    if image.dtype.kind == "i":
         np.maximum(scaled, -1.0, out=scaled)
     return scaled
 
 
-def rgb_to_lab(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers:
-    """Convert sRGB to CIE L*a*b* for the white D65 under 2 degrees.
+def rgb_to_lab(image: Numbers, *, n_jobs: int | None = None) -> Numbers:
+    """Convert sRGB to CIE L*a*b* for the illuminant D65 and the observer of 2 degrees.
 
     Parameters
     ----------
-    image : array-like of shape (..., 3)
-        Red, green and blue, scaled as `to_float` does it.
+    image : ndarray of shape (..., 3)
+        Red, green and blue, which are scaled as in `to_float`.
     n_jobs : int, optional
         Threads; None for all cores.
 
@@ -126,35 +91,30 @@ def rgb_to_lab(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers:
            [100. ,   0. ,   0. ]])
     """
     rgb = _bytes_or_floats(image)
-    if rgb.ndim == 0 or rgb.shape[-1] != 3:
-        raise ValueError(
-            f"image has shape {rgb.shape}, expected (..., 3): red, green and blue on the last "
-            f"axis. Use numpy.moveaxis if they are on another one."
-        )
     lab = np.empty(rgb.shape, dtype=_float_type(rgb))
     if lab.size:
-        # Whole rows, because scikit-image multiplies row by row and BLAS may round otherwise where
-        # it is given another number of pixels: it does for one.
+        # Chunks consist of whole rows: scikit-image calls BLAS once per row of pixels, and BLAS may
+        # round differently for another number of pixels (it does for a single one).
         width = rgb.shape[-2] if rgb.ndim > 1 else 1
         rows, lab_rows = rgb.reshape(-1, width, 3), lab.reshape(-1, width, 3)
-        _in_chunks(_write_lab, rows, lab_rows, width, n_jobs)
+        _in_chunks(_lab, rows, lab_rows, width, n_jobs)
     return lab
 
 
-def gray_to_lightness(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers:
-    """Convert gray values to L*: what `rgb_to_lab` gives for three equal channels, to rounding.
+def gray_to_lightness(image: Numbers, *, n_jobs: int | None = None) -> Numbers:
+    """Convert gray values to L*, the first channel of Lab for three equal channels.
 
     Parameters
     ----------
-    image : array-like
-        Gray values of any shape, scaled as `to_float` does it.
+    image : ndarray
+        Gray values of any shape, which are scaled as in `to_float`.
     n_jobs : int, optional
         Threads; None for all cores.
 
     Returns
     -------
     ndarray of the same shape, float32 or float64
-        From 0 to 100.
+        Lightness from 0 to 100. It equals the first channel of `rgb_to_lab` up to rounding.
 
     Examples
     --------
@@ -164,14 +124,13 @@ def gray_to_lightness(image: ArrayLike, *, n_jobs: int | None = None) -> Numbers
     """
     gray = _bytes_or_floats(image)
     lightness = np.empty(gray.shape, dtype=_float_type(gray))
-    _in_chunks(_write_lightness, gray.reshape(-1), lightness.reshape(-1), 1, n_jobs)
+    _in_chunks(_lightness, gray.reshape(-1), lightness.reshape(-1), 1, n_jobs)
     return lightness
 
 
-def _bytes_or_floats(image: ArrayLike) -> Numbers:
-    """Return bytes as they are, since a table knows their light, and all else as floats."""
-    array = check_image(image)
-    return array if array.dtype == np.uint8 else to_float(array)
+def _bytes_or_floats(image: Numbers) -> Numbers:
+    """Leave bytes as they are, because a table has their linear intensities; convert the rest."""
+    return image if image.dtype == np.uint8 else to_float(image)
 
 
 def _float_type(array: Numbers) -> type[np.floating[Any]]:
@@ -179,79 +138,59 @@ def _float_type(array: Numbers) -> type[np.floating[Any]]:
 
 
 def _in_chunks(
-    write: Write, source: Numbers, target: Numbers, width: int, n_jobs: int | None
+    convert: Callable[[Numbers], Numbers],
+    source: Numbers,
+    target: Numbers,
+    width: int,
+    n_jobs: int | None,
 ) -> None:
-    """Write the target from the source, some rows of ``width`` pixels at a time."""
-    threads = max(1, min(resolve_threads(n_jobs), len(source) * width // _CHUNK))
+    """Convert the source, whose rows have ``width`` pixels, into the target on several threads."""
     step = max(1, _CHUNK // width)
     starts = range(0, len(source), step)
+    threads = min(resolve_threads(n_jobs), len(starts))
 
-    def work(first: int) -> None:
-        # Two arrays for all chunks of a thread: to get new ones costs more than to fill them. In
-        # one block they would touch: NumPy 1 takes that for an overlap and gives other bits.
-        shape = (min(step, len(source)), *source.shape[1:])
-        one, two = np.empty(shape, dtype=target.dtype), np.empty(shape, dtype=target.dtype)
-        for start in starts[first::threads]:
-            part = target[start : start + step]
-            write(source[start : start + step], part, one[: len(part)], two[: len(part)])
+    def work(start: int) -> None:
+        target[start : start + step] = convert(source[start : start + step])
 
-    if threads == 1:
-        work(0)
+    if threads <= 1:
+        for start in starts:
+            work(start)
         return
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work, first) for first in range(1, threads)]
-        work(0)
-    for other in others:
-        other.result()  # raises what it raised
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, starts):
+            pass  # raises if a thread raised
 
 
-def _write_lab(rgb: Numbers, lab: Numbers, xyz: Numbers, planes: Numbers) -> None:
-    _to_light(rgb, lab, xyz)
-    # `.T.astype` keeps the order in memory that scikit-image hands to BLAS.
-    np.matmul(lab, _XYZ_FROM_RGB.T.astype(lab.dtype), out=xyz)
-    planes = planes.reshape(3, *lab.shape[:-1])  # loops over 3 channels would be slow
-    for channel, white in enumerate(_WHITE):
-        np.divide(xyz[..., channel], lab.dtype.type(white), out=planes[channel])
-    x, y, z = _to_perceived(planes, xyz.reshape(planes.shape))
-    free = planes[0]
-    np.subtract(np.multiply(116.0, y, out=free), 16.0, out=lab[..., 0])
-    np.multiply(500.0, np.subtract(x, y, out=free), out=lab[..., 1])
-    np.multiply(200.0, np.subtract(y, z, out=free), out=lab[..., 2])
+def _lab(rgb: Numbers) -> Numbers:
+    linear = _linear(rgb)
+    # `.T.astype` gives the matrix the memory order in which scikit-image hands it to BLAS.
+    xyz = linear @ _XYZ_FROM_RGB.T.astype(linear.dtype)
+    x, y, z = (
+        _perceived(xyz[..., channel] / linear.dtype.type(white))
+        for channel, white in enumerate(_WHITE)
+    )
+    return np.stack([116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)], axis=-1)
 
 
-def _write_lightness(gray: Numbers, lightness: Numbers, light: Numbers, free: Numbers) -> None:
-    _to_light(gray, light, free)  # Y itself: its row of the matrix sums to 1, and white has Y = 1
-    np.subtract(np.multiply(116.0, _to_perceived(light, free), out=free), 16.0, out=lightness)
+def _lightness(gray: Numbers) -> Numbers:
+    # The linear intensity is Y itself: Y's row of the matrix sums to 1, and white has Y = 1.
+    return 116.0 * _perceived(_linear(gray)) - 16.0
 
 
-def _to_light(stored: Numbers, light: Numbers, base: Numbers) -> None:
-    """Undo the gamma of sRGB; ``base`` is overwritten."""
+def _linear(stored: Numbers) -> Numbers:
+    """Undo the gamma curve of sRGB."""
     if stored.dtype == np.uint8:
-        np.take(_light_of_bytes(), stored, out=light, mode="clip")  # other modes copy the output
-        return
-    dark = stored <= _LINEAR_UP_TO
-    any_dark = dark.any()
-    np.divide(np.add(stored, 0.055, out=base), 1.055, out=base)
-    if any_dark:
-        np.maximum(base, _LEAST_BASE, out=base)  # a power of less is slow, below 0 it is NaN
-    np.power(base, 2.4, out=light)
-    if any_dark:
-        np.divide(stored, 12.92, out=light, where=dark)
+        return _linear_of_bytes().take(stored)
+    # Smaller bases are not used below; their powers are slow, or NaN if the base is negative.
+    base = np.maximum((stored + 0.055) / 1.055, _LEAST_BASE)
+    return np.where(stored <= _LINEAR_UP_TO, stored / 12.92, base**2.4)
 
 
 @cache
-def _light_of_bytes() -> Numbers:
-    values = to_float(np.arange(256, dtype=np.uint8))
-    light = np.empty_like(values)
-    _to_light(values, light, np.empty_like(values))
-    return light
+def _linear_of_bytes() -> Numbers:
+    return _linear(to_float(np.arange(256, dtype=np.uint8)))
 
 
-def _to_perceived(light: Numbers, root: Numbers) -> Numbers:
-    """Fill and return the cube root, or the line that replaces it; ``light`` is overwritten."""
-    np.cbrt(light, out=root)
-    dark = light <= _DARK_UP_TO
-    if dark.any():
-        np.add(np.multiply(7.787, light, out=light), 16.0 / 116.0, out=light)
-        np.copyto(root, light, where=dark)
-    return root
+def _perceived(linear: Numbers) -> Numbers:
+    """Return the cube root, which a straight line replaces for dark colors."""
+    return np.where(linear <= _DARK_UP_TO, 7.787 * linear + 16.0 / 116.0, np.cbrt(linear))

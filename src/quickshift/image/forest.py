@@ -1,37 +1,37 @@
-"""The segments of a picture for every tau, and where one ends and another begins."""
+"""The forest of a picture: its segments for every tau, and the strength of their boundaries."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_count, check_tau, check_whole
+from quickshift.checks import check_n_segments, check_start_label, check_tau_within
 from quickshift.image.graph import PixelGraph
+from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import number_trees, numbers_of_trees, without_longest
 from quickshift.threads import resolve_threads
 
-__all__ = ["SegmentForest", "boundary_strength"]
+__all__ = ["SegmentForest", "boundary_strength", "cut_forest", "cut_forest_into"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SegmentForest:
-    """A picture's parents, from which segments of every tau follow without computing them again.
+    """The parents of a picture's pixels, from which the segments of every tau follow quickly.
 
     Attributes
     ----------
     parent : ndarray of the picture's shape, int64
-        Number in C order of each pixel's nearest higher pixel; its own where there is none within
-        `max_tau`.
+        Number, in C order, of each pixel's nearest higher pixel; the pixel's own number if no pixel
+        within `max_tau` is higher.
     parent_distance : ndarray of the picture's shape
-        Length of that move: infinite where there is none, NaN outside the mask.
+        Distance to the parent: infinite if there is none, NaN outside the mask.
     density : ndarray of the picture's shape
-        Sum of kernels at each pixel, itself included: about how many pixels around are like it.
-        NaN outside the mask.
+        Sum of kernels at each pixel, including its own: roughly the number of similar pixels
+        nearby. NaN outside the mask.
     max_tau : float
-        How far parents were looked for.
+        Largest distance at which parents were searched.
     """
 
     parent: Indices
@@ -50,82 +50,93 @@ class SegmentForest:
         tau : float
             Longest move, at most `max_tau`.
         start_label : int
-            First label; pixels outside the mask get one less.
+            First label; pixels outside the mask get ``start_label - 1``.
         n_jobs : int, optional
             Threads; None for all cores.
 
         Returns
         -------
         ndarray of the picture's shape, int64
-            Labels by falling density of the segments' modes.
+            Labels, in the order of falling density of the segments' modes.
         """
-        length = check_tau(tau)
-        if length > self.max_tau:
-            raise ValueError(
-                f"tau is {tau!r}, expected at most max_tau, which is {self.max_tau!r}. Compute the "
-                f"forest with a larger max_tau."
-            )
-        return self._labels(self.parent_distance.reshape(-1), length, start_label, n_jobs)
+        length = check_tau_within(tau, self.max_tau)
+        return cut_forest(self, length, check_start_label(start_label), n_jobs)
 
     def labels_for(
         self, n_segments: int, *, start_label: int = 0, n_jobs: int | None = None
     ) -> Indices:
-        """Label a number of segments: the longest moves are given up, one after another.
+        """Label a given number of segments, which removing the longest moves leaves.
 
         Parameters
         ----------
         n_segments : int
             Number of segments.
         start_label : int
-            First label; pixels outside the mask get one less.
+            First label; pixels outside the mask get ``start_label - 1``.
         n_jobs : int, optional
             Threads; None for all cores.
 
         Returns
         -------
         ndarray of the picture's shape, int64
-            Labels by falling density of the segments' modes.
+            Labels, in the order of falling density of the segments' modes.
         """
-        least, most = numbers_of_trees(self._graph)
-        wanted = check_count(n_segments, "n_segments", most, "the number of pixels")
-        if wanted < least:
-            raise ValueError(
-                f"n_segments is {n_segments}, expected at least {least}: the modes that have none "
-                f"higher within max_tau={self.max_tau!r}. Compute the forest with a larger one."
-            )
-        distance, tau = without_longest(self._graph, wanted)
-        return self._labels(distance, tau, start_label, n_jobs)
-
-    @property
-    def _graph(self) -> PixelGraph:
-        flat = self.parent.reshape(-1), self.parent_distance.reshape(-1), self.density.reshape(-1)
-        return PixelGraph(*flat)
-
-    def _labels(
-        self, distance: Floats, tau: float, start_label: int, n_jobs: int | None
-    ) -> Indices:
-        first = check_start(start_label)
-        labels, _ = number_trees(self._graph, distance, tau, n_jobs)
-        if first != 0:
-            labels += first
-        return labels.reshape(self.parent.shape)
+        return cut_forest_into(self, n_segments, check_start_label(start_label), n_jobs)
 
 
-def check_start(start_label: Any) -> int:
-    """Return a first label."""
-    first = check_whole(start_label, "start_label")
-    if abs(first) > 1 << 62:
-        raise ValueError(f"start_label is {first}, expected one that leaves room in int64.")
-    return first
+def cut_forest(
+    forest: SegmentForest,
+    tau: float,
+    first: int,
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> Indices:
+    """Label the segments of a tau; `SegmentForest.labels_at` for checked arguments."""
+    with reporting(progress, "cut"):
+        graph = _graph_of(forest)
+        labels = _labels(graph, graph.distance, tau, first, n_jobs)
+    return labels.reshape(forest.parent.shape)
+
+
+def cut_forest_into(
+    forest: SegmentForest,
+    n_segments: int,
+    first: int,
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> Indices:
+    """Label a number of segments, which alone is checked here: its range depends on the forest."""
+    with reporting(progress, "cut"):
+        graph = _graph_of(forest)
+        least, most = numbers_of_trees(graph)
+        wanted = check_n_segments(n_segments, least, most, forest.max_tau)
+        distance, tau = without_longest(graph, wanted)
+        labels = _labels(graph, distance, tau, first, n_jobs)
+    return labels.reshape(forest.parent.shape)
+
+
+def _graph_of(forest: SegmentForest) -> PixelGraph:
+    return PixelGraph(
+        forest.parent.reshape(-1), forest.parent_distance.reshape(-1), forest.density.reshape(-1)
+    )
+
+
+def _labels(
+    graph: PixelGraph, distance: Floats, tau: float, first: int, n_jobs: int | None
+) -> Indices:
+    labels, _ = number_trees(graph, distance, tau, n_jobs)
+    if first != 0:
+        labels += first
+    return labels
 
 
 def boundary_strength(forest: SegmentForest, *, n_jobs: int | None = None) -> Floats:
-    """Say for every pixel up to which tau a boundary passes it.
+    """Return, for every pixel, the tau up to which it lies on a boundary between segments.
 
-    Two neighbours are in one segment from some tau on: the longest move on the way from one to the
-    other in the forest. A pixel's strength is the largest of these over its neighbours along the
-    axes, so the pixels with a strength above tau are those beside a boundary of the segments of
-    tau.
+    Two neighbors belong to one segment as soon as tau reaches the longest move on the path between
+    them in the forest. A pixel's strength is the largest such length over its neighbors along the
+    axes. The pixels with a strength above tau are therefore those that have a neighbor in another
+    segment of that tau.
 
     Parameters
     ----------
@@ -137,8 +148,8 @@ def boundary_strength(forest: SegmentForest, *, n_jobs: int | None = None) -> Fl
     Returns
     -------
     ndarray of the picture's shape
-        In the units of tau; infinite at boundaries that do not disappear up to ``max_tau``, NaN
-        outside the mask.
+        Strengths in the units of tau; infinite at boundaries that remain for every tau up to
+        ``max_tau``, NaN outside the mask.
 
     Examples
     --------
@@ -149,7 +160,8 @@ def boundary_strength(forest: SegmentForest, *, n_jobs: int | None = None) -> Fl
     """
     if not isinstance(forest, SegmentForest):
         raise TypeError(
-            f"forest is of type {type(forest).__name__}, expected what segment_forest returns."
+            f"forest is of type {type(forest).__name__}, expected what segment_forest returns. "
+            f"Pass segment_forest(image)."
         )
     outside = np.isnan(forest.parent_distance.reshape(-1))
     strength = _core.boundary_strength(

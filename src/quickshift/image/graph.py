@@ -1,23 +1,24 @@
-"""The parent graph of a picture: densities over a window of pixels, and nearest higher pixels."""
+"""The parent graph of a picture: densities over a window of pixels, and nearest higher pixels.
+
+The functions expect parameters that have been checked.
+"""
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
-from quickshift.checks import check_length, check_real
 from quickshift.image.pixels import Pixels
+from quickshift.progress import Progress, reporting
 from quickshift.stages.density import SIGNIFICANT_BITS
 from quickshift.stages.parent_graph import rounded
 from quickshift.threads import resolve_threads
 
 __all__ = ["PixelGraph", "climb_pixels", "sum_kernels", "window_reach"]
 
-
-_RTOL = 1e-9  # of the sum, for what lies beyond a window of None
+_RTOL = 1e-9  # share of a sum that may lie outside the window if window is None
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class PixelGraph:
     Attributes
     ----------
     parent : ndarray of shape (n_pixels,), int64
-        Number of each pixel's nearest higher pixel; its own where none is higher.
+        Number of each pixel's nearest higher pixel; the pixel's own number if no pixel is higher.
     distance : ndarray of shape (n_pixels,)
-        Length of that edge: infinite where there is none, NaN outside the mask.
+        Distance to the parent: infinite if there is none, NaN outside the mask.
     heights : ndarray of shape (n_pixels,)
-        The numbers that were climbed: sums of kernels.
+        Heights that were climbed: sums of kernels.
     """
 
     parent: Indices
@@ -39,29 +40,32 @@ class PixelGraph:
     heights: Floats
 
     def highest_first(self, rows: Indices) -> Indices:
-        """Sort pixels by falling height: the larger number is the higher of equal densities."""
+        """Sort pixels by falling height; of equal heights, the larger number is higher."""
         rising = np.lexsort((rows, rounded(self.heights[rows], SIGNIFICANT_BITS)))
         return rows[rising[::-1]]
 
 
-def window_reach(shape: tuple[int, ...], spacing: Floats, bandwidth: Any, window: Any) -> Indices:
-    """Say how many pixels to each side the density sums over.
+def window_reach(
+    shape: tuple[int, ...], spacing: Floats, bandwidth: float, window: float | None
+) -> Indices:
+    """Return how many pixels the window of the density extends to each side.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of the picture.
     spacing : ndarray of shape (n_axes,)
-        Distance of neighbours along each axis.
+        Distance between neighboring pixels along each axis.
     bandwidth : float
         The bandwidth.
     window : float or None
-        Half the width in bandwidths; None for so many that the rest is below a relative 1e-9.
+        Half the width of the window in bandwidths. None chooses a window such that the kernels
+        outside it add up to less than 1e-9 of any sum.
 
     Returns
     -------
     ndarray of shape (n_axes,)
-        Whole numbers, not more than the picture has.
+        Numbers of pixels, less than the picture's extent.
 
     Examples
     --------
@@ -70,20 +74,14 @@ def window_reach(shape: tuple[int, ...], spacing: Floats, bandwidth: Any, window
     >>> window_reach((100, 20), np.ones(2), 5.0, None)
     array([37, 19])
     """
-    width = check_length(bandwidth, "bandwidth")
-    if not 1e-100 <= width <= 1e100:
-        raise ValueError(f"bandwidth is {bandwidth!r}, expected a length from 1e-100 to 1e100.")
     if window is None:
-        # Kernels at all pixels of a line add up to no more than this, and those beyond a distance
-        # to no more than it times the kernel at that distance.
-        lines = 1.0 + math.sqrt(2.0 * math.pi) * width / spacing
+        # The kernels at all pixels of a line sum to at most 1 + sqrt(2 pi) h / spacing, and those
+        # beyond a distance to at most that number times the kernel at that distance.
+        lines = 1.0 + math.sqrt(2.0 * math.pi) * bandwidth / spacing
         log_all = math.log(len(lines)) + float(np.log(lines).sum())
-        length = width * math.sqrt(2.0 * (log_all - math.log(_RTOL)))
+        length = bandwidth * math.sqrt(2.0 * (log_all - math.log(_RTOL)))
     else:
-        expected = "a positive number of bandwidths, or None"
-        length = check_real(window, "window", expected) * width
-        if not 0.0 < length < math.inf:
-            raise ValueError(f"window is {window!r}, expected {expected}.")
+        length = window * bandwidth
     with np.errstate(over="ignore"):
         pixels = np.ceil(length / spacing)
     reach: Indices = np.minimum(pixels, np.array(shape) - 1).astype(np.int64)
@@ -91,26 +89,33 @@ def window_reach(shape: tuple[int, ...], spacing: Floats, bandwidth: Any, window
 
 
 def sum_kernels(
-    pixels: Pixels, bandwidth: float, window: float | None = 3.0, *, n_jobs: int | None = None
+    pixels: Pixels,
+    bandwidth: float,
+    window: float | None = 3.0,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Floats:
-    """Sum Gaussian kernels over the pixels around each pixel.
+    """Sum Gaussian kernels over the pixels in a window around each pixel.
 
     Parameters
     ----------
     pixels : Pixels
         The picture.
     bandwidth : float
-        Scale of the kernel in pixels and scaled colors alike.
+        Scale of the kernel, for pixel coordinates and scaled colors alike.
     window : float or None
-        Half the width of the box of pixels, in bandwidths.
+        Half the width of the window in bandwidths.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress("estimate_density", done)``.
 
     Returns
     -------
     ndarray of shape (n_pixels,)
-        Sums with the pixel itself, not normalised: about how many pixels around are like it. NaN
-        outside the mask.
+        Sums that include the pixel itself and are not normalized: roughly the number of similar
+        pixels nearby. NaN outside the mask.
 
     Examples
     --------
@@ -119,15 +124,17 @@ def sum_kernels(
     array([1.607, 1.607, 1.   ])
     """
     reach = window_reach(pixels.shape, pixels.spacing, bandwidth, window)
-    return _core.pixel_sums(
-        pixels.values,
-        np.array(pixels.shape, dtype=np.int64),
-        pixels.spacing,
-        _flat(pixels.mask),
-        bandwidth,
-        reach,
-        threads=resolve_threads(n_jobs),
-    )
+    with reporting(progress, "estimate_density") as report:
+        return _core.pixel_sums(
+            pixels.values,
+            np.array(pixels.shape, dtype=np.int64),
+            pixels.spacing,
+            _flat(pixels.mask),
+            bandwidth,
+            reach,
+            threads=resolve_threads(n_jobs),
+            report=report,
+        )
 
 
 def climb_pixels(
@@ -137,6 +144,7 @@ def climb_pixels(
     *,
     origin: tuple[int, ...] | None = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> PixelGraph:
     """Find every pixel's nearest higher pixel, as `quickshift.stages.climb` does for points.
 
@@ -147,12 +155,14 @@ def climb_pixels(
     density : ndarray of shape (n_pixels,)
         Densities, from `sum_kernels`.
     tau : float
-        How far to look, at most.
+        Largest distance at which parents are searched.
     origin : tuple of int, optional
-        Position of the first pixel in a larger picture: the coordinates, and so the last bits of
-        distances, are those of that picture.
+        Position of the first pixel in a larger picture. Coordinates count from the corner of that
+        picture, so distances have the same last bits as there.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress("climb", done)``.
 
     Returns
     -------
@@ -164,17 +174,19 @@ def climb_pixels(
     >>> climb_pixels(read_image([[0.0, 0.0, 1.0]]), np.array([1.0, 2.0, 3.0])).parent
     array([1, 2, 2])
     """
-    parent, distance = _core.pixel_parents(
-        pixels.values,
-        np.array(pixels.shape, dtype=np.int64),
-        pixels.spacing,
-        np.array(origin or (0,) * len(pixels.shape), dtype=np.int64),
-        _flat(pixels.mask),
-        density,
-        SIGNIFICANT_BITS,
-        tau,
-        threads=resolve_threads(n_jobs),
-    )
+    with reporting(progress, "climb") as report:
+        parent, distance = _core.pixel_parents(
+            pixels.values,
+            np.array(pixels.shape, dtype=np.int64),
+            pixels.spacing,
+            np.array(origin or (0,) * len(pixels.shape), dtype=np.int64),
+            _flat(pixels.mask),
+            density,
+            SIGNIFICANT_BITS,
+            tau,
+            threads=resolve_threads(n_jobs),
+            report=report,
+        )
     return PixelGraph(parent.view(np.int64), distance, density)
 
 

@@ -1,7 +1,8 @@
-"""Label images: mean colors, how many pieces a segment has, and segments made connected.
+"""Label images: mean colors, connected pieces of segments, and enforced connectivity.
 
-Pixels of one label that touch form a piece. Pieces are found for all segments at once: each row of
-pixels is split into runs of one label, and runs that touch are joined as a graph.
+A piece is a connected component of the pixels of one label. The pieces of all segments are found at
+once: each row of pixels is split into runs of one label, and touching runs of the same label are
+the edges of a graph whose components are the pieces.
 """
 
 from dataclasses import dataclass
@@ -12,14 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift.arrays import Flags, Floats, Indices, Numbers
-from quickshift.checks import check_count, check_whole, refuse_lossy
+from quickshift.checks import (
+    check_connectivity,
+    check_label_image,
+    check_label_room,
+    check_labeled_image,
+    check_whole,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["count_pieces", "enforce_connectivity", "mean_color"]
 
-Labels = Numbers
 Views = tuple[tuple[slice, ...], tuple[slice, ...]]
 
 _VIEWS = {
@@ -36,49 +42,52 @@ def mean_color(
     channel_axis: int | None = -1,
     start_label: int = 0,
 ) -> Numbers:
-    """Paint every segment in the mean of its colors.
+    """Paint every segment in its mean color.
 
     Parameters
     ----------
     image : array_like of shape (..., n_channels) or (...)
-        Real numbers, as they were segmented. A gray image has the shape of ``labels``.
+        The picture that was segmented. A gray picture has the shape of ``labels``.
     labels : array_like of shape (...), int
         Segment of each pixel. Numbers below ``start_label`` are masked out.
     channel_axis : int or None
-        Axis of ``image`` that holds the channels; a gray image has none, whatever this says.
+        Axis of ``image`` that holds the channels. It is ignored if ``image`` has the shape of
+        ``labels``.
     start_label : int
         Smallest label of a segment.
 
     Returns
     -------
     ndarray of the shape and type of ``image``
-        Integers are rounded. Pixels that are masked out are 0, whatever they were.
+        Means of integers are rounded. Pixels that are masked out become 0.
 
     Examples
     --------
     >>> mean_color([1.0, 2.0, 5.0, 7.0], [0, 0, 1, 1])
     array([1.5, 1.5, 6. , 6. ])
     """
-    numbers, start = _check_labels(labels, start_label)
-    colors, axis = _check_image(image, numbers.shape, channel_axis)
-    places, n_places = _places(numbers, start)
-    sizes = np.maximum(np.bincount(places, minlength=n_places), 1)
+    numbers = check_label_image(labels)
+    start = check_whole(start_label, "start_label")
+    colors, axis = check_labeled_image(image, numbers.shape, channel_axis)
+    bins, n_bins = _bins(numbers, start)
+    sizes = np.maximum(np.bincount(bins, minlength=n_bins), 1)
     result = np.empty_like(colors, order="C", subok=False)
     channels, painted = (
         array[np.newaxis] if axis is None else np.moveaxis(array, axis, 0)
         for array in (colors, result)
     )
     for channel, paint in zip(channels, painted, strict=True):
-        sums = np.bincount(places, channel.astype(np.float64).ravel(), minlength=n_places)
+        sums = np.bincount(bins, channel.astype(np.float64).ravel(), minlength=n_bins)
         sums[0] = 0.0
-        paint[...] = _rounded(sums / sizes, colors.dtype)[places].reshape(numbers.shape)
+        paint[...] = _rounded(sums / sizes, colors.dtype)[bins].reshape(numbers.shape)
     return result
 
 
 def count_pieces(labels: ArrayLike, *, connectivity: int = 1, start_label: int = 0) -> Indices:
     """Count the connected pieces of every segment.
 
-    Segments are trees of links up to tau long, so they may have several. The disconnected ones are
+    A segment is a tree whose links are up to tau long, so its pixels need not touch. The labels of
+    the disconnected segments are
     ``start_label + numpy.flatnonzero(count_pieces(labels, start_label=start_label) > 1)``.
 
     Parameters
@@ -86,16 +95,17 @@ def count_pieces(labels: ArrayLike, *, connectivity: int = 1, start_label: int =
     labels : array_like of at least 1 axis, int
         Segment of each pixel. Numbers below ``start_label`` are masked out.
     connectivity : int
-        Pixels touch that differ by one along at most so many axes: 1 for faces only, up to the
-        number of axes for corners too, as in `scipy.ndimage.generate_binary_structure`.
+        Two pixels touch if their coordinates differ by one along at most this many axes and are
+        equal along the others: 1 for faces only, up to the number of axes for corners too, as in
+        `scipy.ndimage.generate_binary_structure`.
     start_label : int
         Smallest label of a segment.
 
     Returns
     -------
     ndarray of shape (n_segments,), int64
-        Pieces of label ``start_label + i``, 0 where no pixel has that label. The last element is
-        that of the largest label.
+        Element i is the number of pieces of label ``start_label + i``, 0 if no pixel has that
+        label. The last element belongs to the largest label.
 
     Examples
     --------
@@ -104,8 +114,9 @@ def count_pieces(labels: ArrayLike, *, connectivity: int = 1, start_label: int =
     >>> count_pieces([[0, 0, 1], [1, 1, 0]], connectivity=2)
     array([1, 1])
     """
-    numbers, start = _check_labels(labels, start_label)
-    pieces = _find_pieces(numbers, _check_connectivity(connectivity, numbers), start)
+    numbers = check_label_image(labels)
+    start = check_whole(start_label, "start_label")
+    pieces = _find_pieces(numbers, check_connectivity(connectivity, numbers.ndim), start)
     return np.bincount(pieces.labels.astype(np.int64) - start).astype(np.int64, copy=False)
 
 
@@ -114,35 +125,37 @@ def enforce_connectivity(
 ) -> Numbers:
     """Give every segment one connected piece of at least ``min_size`` pixels.
 
-    Every piece with fewer pixels is absorbed by the segment beside it with which it shares the
-    longest border, counted in pairs of pixels that touch (of equally long ones that of the smaller
-    label in the result). A piece that has only small pieces beside it waits until one of them has
-    been absorbed. Where no piece is large enough, in a small picture or a part that the mask cuts
-    off, those that hang together become one segment.
+    Every piece with fewer pixels is absorbed by the adjacent segment with which it shares the
+    longest border, counted in pairs of touching pixels. Of equally long borders, that of the
+    segment with the smaller label in the result wins. A piece that touches only small pieces waits
+    until one of them has been absorbed. Small pieces that are connected to no piece of sufficient
+    size, in a small picture or in a part that the mask separates, become one segment.
 
-    The pieces that are left are the segments: of each given one its largest (of equally large ones
-    the first in raster order), and every other one as a new segment.
+    The remaining pieces are the segments of the result. The largest piece of a given segment (of
+    equally large ones, the first in raster order) continues that segment, and its other pieces
+    become new segments.
 
     Parameters
     ----------
     labels : array_like of at least 1 axis, int
         Segment of each pixel. Numbers below ``start_label`` are masked out.
     min_size : int
-        Least number of pixels of a piece that is not absorbed. 0 or 1 absorbs nothing and only
-        splits, which makes five to ten times as many segments in photographs, about half or more
-        of them of one pixel.
+        Smallest number of pixels of a piece that is not absorbed. With 0 or 1 nothing is absorbed
+        and segments are only split: in photographs that gives five to ten times as many segments,
+        at least about half of which have a single pixel.
     connectivity : int
-        Pixels touch that differ by one along at most so many axes: 1 for faces only, up to the
-        number of axes for corners too, as in `scipy.ndimage.generate_binary_structure`.
+        Two pixels touch if their coordinates differ by one along at most this many axes and are
+        equal along the others: 1 for faces only, up to the number of axes for corners too, as in
+        `scipy.ndimage.generate_binary_structure`.
     start_label : int
         Smallest label of a segment.
 
     Returns
     -------
     ndarray of the shape and type of ``labels``
-        Labels without gaps from ``start_label``: first the given segments whose largest piece is
-        left, in the order of their labels, then the new ones in raster order of the first pixel of
-        the piece that they began as. The mask stays as it is.
+        Labels without gaps from ``start_label`` on: first the given segments whose largest piece
+        remains, in the order of their labels, then the new segments, in raster order of the first
+        pixel of the piece that they grew from. Pixels that are masked out keep their labels.
 
     Examples
     --------
@@ -156,8 +169,9 @@ def enforce_connectivity(
            [0, 3, 0, 2, 2, 4],
            [0, 0, 0, 2, 4, 4]])
     """
-    numbers, start = _check_labels(labels, start_label)
-    reach = _check_connectivity(connectivity, numbers)
+    numbers = check_label_image(labels)
+    start = check_whole(start_label, "start_label")
+    reach = check_connectivity(connectivity, numbers.ndim)
     least = check_whole(min_size, "min_size", 0)
     pieces = _find_pieces(numbers, reach, start)
     segments = _number_segments(pieces, _find_hosts(pieces, pieces.sizes < least, reach))
@@ -175,13 +189,13 @@ def enforce_connectivity(
 class _Pieces:
     """Connected pieces of all segments, in raster order of their first pixels."""
 
-    image: NDArray[np.signedinteger[Any]]  # piece of each pixel, the number of pieces in the mask
-    labels: Labels  # (n_pieces,)
+    image: NDArray[np.signedinteger[Any]]  # piece of each pixel; n_pieces if it is masked out
+    labels: Numbers  # (n_pieces,)
     sizes: Indices  # (n_pieces,) in pixels
-    firsts: NDArray[np.intp]  # (n_pieces,) first pixels, in the flat image
+    firsts: NDArray[np.intp]  # (n_pieces,) first pixel of each, an index into the flat image
 
 
-def _find_pieces(labels: Labels, connectivity: int, start_label: int) -> _Pieces:
+def _find_pieces(labels: Numbers, connectivity: int, start_label: int) -> _Pieces:
     """Split every row into runs of one label, and join the runs that touch."""
     starts = np.ones(labels.shape, dtype=bool)
     np.not_equal(labels[..., 1:], labels[..., :-1], out=starts[..., 1:])
@@ -200,8 +214,8 @@ def _find_pieces(labels: Labels, connectivity: int, start_label: int) -> _Pieces
     return _Pieces(image, run_labels[leading], sizes.astype(np.int64), first_pixels[leading])
 
 
-def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> Numbers:
-    """Return the first run of each run's piece, all that is masked out included."""
+def _join_runs(labels: Numbers, starts: Flags, connectivity: int) -> Numbers:
+    """Return the first run of each run's piece; runs that are masked out form pieces too."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -212,8 +226,9 @@ def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> Numbers:
     pairs = [np.empty((2, 0), dtype=index)]
     for here, there in _neighbors(labels.ndim, connectivity):
         if here[:-1] == there[:-1]:
-            continue  # along a row equal neighbours are one run
-        # Two runs are first beside each other where one of them starts: once is enough.
+            continue  # equal neighbors along a row belong to one run
+        # One edge per pair of runs suffices: at the first column that they share, one of them
+        # starts.
         touching = (labels[here] == labels[there]) & (starts[here] | starts[there])
         pairs.append(np.stack([runs[here][touching], runs[there][touching]]))
     joined = np.concatenate(pairs, axis=1)
@@ -225,7 +240,7 @@ def _join_runs(labels: Labels, starts: Flags, connectivity: int) -> Numbers:
 
 
 def _neighbors(ndim: int, connectivity: int) -> list[Views]:
-    """Two views for each direction, which lay pixels beside their neighbours, each pair once."""
+    """Return, per direction, two views that align pixels with neighbors; each pair occurs once."""
     steps = product((-1, 0, 1), repeat=ndim)
     forward = [step for step in steps if step > (0,) * ndim]
     return [
@@ -235,15 +250,15 @@ def _neighbors(ndim: int, connectivity: int) -> list[Views]:
     ]
 
 
-# Small pieces and what absorbs them
+# Absorption of small pieces
 
 
 def _find_hosts(pieces: _Pieces, small: Flags, connectivity: int) -> NDArray[np.intp]:
-    """Return the piece that absorbs each piece: itself if it stays, -1 where borders decide."""
+    """Return the piece that absorbs each piece: itself if it stays, -1 if borders must decide."""
     hosts = np.arange(small.size)
     if not small.any():
         return hosts
-    # Small pieces that hang together are absorbed together, unless they touch several large ones.
+    # Connected small pieces are absorbed together, unless they touch several large pieces.
     in_small = np.append(small, False)[pieces.image]
     groups = _find_pieces(in_small.view(np.int8), connectivity, 1)
     in_large = ~in_small & (pieces.image < small.size)
@@ -263,20 +278,20 @@ def _find_hosts(pieces: _Pieces, small: Flags, connectivity: int) -> NDArray[np.
 
 
 def _find_largest(pieces: _Pieces) -> Flags:
-    """Flag the largest piece of every label, the first of equally large ones."""
-    order = np.lexsort((-pieces.sizes, pieces.labels))  # stable, so equal ones stay in raster order
+    """Flag the largest piece of every label; of equally large ones, the first."""
+    order = np.lexsort((-pieces.sizes, pieces.labels))  # stable: raster order if equal
     largest = np.zeros(order.size, dtype=bool)
     largest[order[_changes(pieces.labels[order])]] = True
     return largest
 
 
 def _number_segments(pieces: _Pieces, hosts: NDArray[np.intp]) -> Indices:
-    """Return the segment of each piece, numbered from 0 as in the result; -1 where undecided."""
+    """Return the segment of each piece, numbered from 0 as in the result; -1 if undecided."""
     stays = hosts == np.arange(hosts.size)
     largest = _find_largest(pieces)
     old, new = np.flatnonzero(stays & largest), np.flatnonzero(stays & ~largest)
     old = old[np.argsort(pieces.labels[old])]
-    segments = np.full(hosts.size + 1, -1, dtype=np.int64)  # the last one for a host of -1
+    segments = np.full(hosts.size + 1, -1, dtype=np.int64)  # the last entry serves hosts of -1
     segments[np.append(old, new)] = np.arange(old.size + new.size)
     return segments[hosts]
 
@@ -284,10 +299,11 @@ def _number_segments(pieces: _Pieces, hosts: NDArray[np.intp]) -> Indices:
 def _count_borders(
     pieces: _Pieces, waiting: Flags, connectivity: int
 ) -> "csr_array[np.int64, tuple[int, int]]":
-    """Count pairs of pixels that touch, of two pieces of which one waits at least."""
+    """Count the touching pixels of every pair of pieces of which at least one waits."""
     from scipy.sparse import coo_array
 
-    # Two different pieces add up to 3 or more if one of them waits and neither is masked out.
+    # A waiting piece counts 2, another piece 1, a masked pixel 0: the sum of a pair is at least 3
+    # if one of the two waits and neither is masked out.
     kinds = np.append(np.where(waiting, 2, 1), 0).astype(np.int8)[pieces.image]
     ones, others = [], []
     for here, there in _neighbors(pieces.image.ndim, connectivity):
@@ -303,36 +319,36 @@ def _count_borders(
 
 
 def _absorb(borders: "csr_array[np.int64, tuple[int, int]]", segments: Indices) -> None:
-    """Write the segments of waiting pieces, from those beside a segment inwards."""
+    """Assign segments to the waiting pieces, beginning with those next to a segment."""
     sizes = np.diff(borders.indptr)
     front = np.flatnonzero(segments >= 0)
     while front.size:
-        # A piece joins in the first round in which a segment is beside it, so whatever it may
-        # join was reached in the round before, and every border is looked at once.
-        n_beside = sizes[front]
-        ends = np.cumsum(n_beside)
-        places = np.arange(ends[-1]) + np.repeat(borders.indptr[front + 1] - ends, n_beside)
-        piece = borders.indices[places]
+        # A piece joins in the first round in which it touches a segment. All segments that it
+        # may join were therefore reached in the round before, and every border is visited once.
+        n_neighbors = sizes[front]
+        ends = np.cumsum(n_neighbors)
+        entries = np.arange(ends[-1]) + np.repeat(borders.indptr[front + 1] - ends, n_neighbors)
+        piece = borders.indices[entries]
         waiting = segments[piece] < 0
-        segment = np.repeat(segments[front], n_beside)[waiting]
-        front, joined = _longest(piece[waiting], segment, borders.data[places[waiting]])
+        segment = np.repeat(segments[front], n_neighbors)[waiting]
+        front, joined = _longest(piece[waiting], segment, borders.data[entries[waiting]])
         segments[front] = joined
 
 
 def _longest(piece: Numbers, segment: Indices, length: Indices) -> tuple[NDArray[np.intp], Indices]:
-    """Return each piece once, with the segment that has most of its border, or the first such."""
+    """Return each piece once, with the segment that shares its longest border, or the first."""
     order = np.lexsort((segment, piece))
     piece, segment = piece[order], segment[order]
     starts = _changes(piece, segment)
     piece, segment = piece[starts], segment[starts]
     lengths = np.add.reduceat(length[order], starts)
-    order = np.lexsort((-lengths, piece))  # stable, so of equal ones the first segment leads
+    order = np.lexsort((-lengths, piece))  # stable: the first of equally long borders leads
     best = order[_changes(piece[order])]
     return piece[best].astype(np.intp), segment[best]
 
 
 def _changes(*arrays: Numbers) -> NDArray[np.intp]:
-    """Places in sorted arrays where something new begins."""
+    """Return the positions in sorted arrays at which a new value begins."""
     new = np.zeros(arrays[0].size, dtype=bool)
     new[:1] = True
     for array in arrays:
@@ -340,102 +356,40 @@ def _changes(*arrays: Numbers) -> NDArray[np.intp]:
     return np.flatnonzero(new)
 
 
-def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) -> Labels:
-    """Return labels from the smallest on, in the type of the given ones."""
+def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) -> Numbers:
+    """Return the label of each segment in the type of the given labels."""
     if not segments.size:
         return segments.astype(dtype)
-    last, room = start_label + int(segments.max()), np.iinfo(dtype)
-    if start_label < room.min or last > room.max:
-        raise ValueError(
-            f"labels is of type {dtype}, which goes from {room.min} to {room.max}; expected room "
-            f"for segments from {start_label} to {last}. Use labels.astype(numpy.int64), another "
-            f"start_label or a larger min_size."
-        )
-    names: Labels = segments.astype(dtype)
-    names += dtype.type(start_label)  # what wrapped around comes back
+    fix = "Use labels.astype(numpy.int64), another start_label or a larger min_size."
+    check_label_room(dtype, start_label, start_label + int(segments.max()), "labels", fix)
+    names: Numbers = segments.astype(dtype)
+    names += dtype.type(start_label)  # integers that wrapped around wrap back
     return names
 
 
 # Colors
 
 
-def _places(labels: Labels, start_label: int) -> tuple[NDArray[np.intp], int]:
-    """Small numbers for the segments of all pixels, 0 for the mask; and how many there are."""
+def _bins(labels: Numbers, start_label: int) -> tuple[NDArray[np.intp], int]:
+    """Return a bin per pixel, 0 if it is masked out and one per segment else, and their number.
+
+    Labels with large gaps are renumbered, so that the number of bins stays small.
+    """
     inside = labels >= start_label
-    n_places = int(labels.max()) - start_label + 2
-    if n_places <= 2 * labels.size + 1:
-        return np.where(inside, labels.astype(np.intp) - (start_label - 1), 0).ravel(), n_places
-    places = np.zeros(labels.shape, dtype=np.intp)
-    names, places[inside] = np.unique(labels[inside], return_inverse=True)
-    places[inside] += 1
-    return places.ravel(), names.size + 1
+    n_bins = int(labels.max()) - start_label + 2
+    if n_bins <= 2 * labels.size + 1:
+        return np.where(inside, labels.astype(np.intp) - (start_label - 1), 0).ravel(), n_bins
+    bins = np.zeros(labels.shape, dtype=np.intp)
+    names, bins[inside] = np.unique(labels[inside], return_inverse=True)
+    bins[inside] += 1
+    return bins.ravel(), names.size + 1
 
 
 def _rounded(means: Floats, dtype: np.dtype[Any]) -> Numbers:
-    """Return means in the type of an image."""
+    """Convert means to the type of the picture; integers are rounded and stay in range."""
     if dtype.kind == "f":
         return means.astype(dtype)
     top = float(np.iinfo(dtype).max)
-    if top > np.iinfo(dtype).max:  # of 64 bits, where the largest is rounded up to one too many
+    if top > np.iinfo(dtype).max:  # with 64 bits, the float nearest to the maximum exceeds it
         top = float(np.nextafter(top, 0.0))
     return np.minimum(np.rint(means), top).astype(dtype)
-
-
-# Checks
-
-
-def _check_labels(labels: ArrayLike, start_label: Any) -> tuple[Labels, int]:
-    """Return a label image as an array of integers, and its smallest label."""
-    if hasattr(labels, "labels_at"):
-        raise TypeError(
-            f"labels is a {type(labels).__name__}, expected whole numbers, one a segment. Pass "
-            f"forest.labels_at(tau) or forest.labels_for(n_segments)."
-        )
-    refuse_lossy(labels, "labels")
-    array = np.asarray(labels)
-    if array.size == 0 or array.ndim == 0:
-        raise ValueError(
-            f"labels has shape {array.shape}, expected at least one axis and one pixel. Pass the "
-            f"label image that a segmentation returned."
-        )
-    if array.dtype.kind == "b":
-        raise TypeError(
-            "labels is of type bool, expected whole numbers, one a segment. Number the parts of a "
-            "mask first, with scipy.ndimage.label(labels)[0] and start_label=1."
-        )
-    if array.dtype.kind not in "iu":
-        raise TypeError(
-            f"labels is of type {array.dtype}, expected whole numbers, one a segment. If its "
-            f"values are whole, use labels.astype(numpy.int64)."
-        )
-    return array, check_whole(start_label, "start_label")
-
-
-def _check_connectivity(connectivity: Any, labels: Labels) -> int:
-    """Return a whole number from 1 to the number of axes."""
-    return check_count(connectivity, "connectivity", labels.ndim, "the number of axes of labels")
-
-
-def _check_image(
-    image: ArrayLike, shape: tuple[int, ...], channel_axis: Any
-) -> tuple[Numbers, int | None]:
-    """Return an image of that shape, and the axis of its channels if it has one."""
-    refuse_lossy(image, "image")
-    array = np.asarray(image)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"image is of type {array.dtype}, expected integers or real numbers. Use "
-            f"image.astype(float) for truth values, and image.real for complex numbers."
-        )
-    if array.shape == shape:
-        return array, None
-    axis = None if channel_axis is None else check_whole(channel_axis, "channel_axis")
-    if axis is not None and array.ndim == len(shape) + 1 and -array.ndim <= axis < array.ndim:
-        axis %= array.ndim
-        if array.shape[:axis] + array.shape[axis + 1 :] == shape:
-            return array, axis
-    raise ValueError(
-        f"image has shape {array.shape} with channel_axis={channel_axis!r} and labels has shape "
-        f"{shape}, expected the same shape, channels aside. Pass the image that was segmented, and "
-        f"the channel_axis that it was segmented with."
-    )

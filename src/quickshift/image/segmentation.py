@@ -1,17 +1,26 @@
-"""Segments of pictures and volumes: pixels are points of their coordinates and colors."""
+"""Segmentation of pictures and volumes: each pixel is the point of its coordinates and colors."""
 
 import math
-import warnings
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Indices
-from quickshift.checks import check_least, check_tau
-from quickshift.image.forest import SegmentForest, check_start
+from quickshift.checks import (
+    check_image,
+    check_integer_range,
+    check_least,
+    check_mask,
+    check_pixel_bandwidth,
+    check_start_label,
+    check_tau,
+    check_window,
+)
+from quickshift.image.forest import SegmentForest, cut_forest, cut_forest_into
 from quickshift.image.graph import climb_pixels, sum_kernels
-from quickshift.image.pixels import read_image, spatial_shape
+from quickshift.image.pixels import pixel_settings, pixels_of
 from quickshift.memory import require_memory, segment_bytes
+from quickshift.progress import Progress
 
 __all__ = ["segment", "segment_forest"]
 
@@ -31,55 +40,63 @@ def segment(
     n_segments: int | None = None,
     start_label: int = 0,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Indices:
     """Segment a picture or a volume by Quick Shift.
 
-    Every pixel is the point (coordinates, colors) and moves to its nearest pixel of higher density
-    within tau; pixels that end at the same mode are a segment. Exact, without random numbers: the
-    same picture gives the same segments on any number of threads. A segment may consist of several
-    pieces, and some segments are specks: `enforce_connectivity` mends both.
+    Every pixel is the point (coordinates, colors). It moves to the nearest pixel of higher density
+    within tau, and the pixels that end at the same mode form a segment. The result is exact and
+    deterministic: the same picture gives the same segments for any number of threads. A segment
+    may consist of several connected pieces, and some segments have only a few pixels;
+    `enforce_connectivity` changes both.
 
     Parameters
     ----------
     image : array-like
-        Picture or volume, gray or with channels. Integers are scaled as in scikit-image (uint8 by
-        1/255), floats are taken as they are.
+        Picture or volume, gray or with channels. Integers are scaled as in scikit-image (uint8 is
+        divided by 255), floats are used unchanged.
     bandwidth : float
-        Width of the Gaussian kernel, in pixels and in scaled colors alike; a larger one gives fewer
-        segments. ``kernel_size`` of scikit-image.
+        Scale of the Gaussian kernel, for pixel coordinates and scaled colors alike; a larger
+        bandwidth gives fewer segments. Corresponds to scikit-image's ``kernel_size``.
     tau : float
-        Longest move, in the same units; a larger one gives fewer segments. ``max_dist`` of
-        scikit-image.
+        Longest move, in the same units; a larger tau gives fewer segments. Corresponds to
+        scikit-image's ``max_dist``.
     ratio : float
-        What colors are multiplied by, that is how much they count beside the distance in pixels.
+        Factor by which colors are multiplied: how much color differences count relative to
+        distances in pixels.
     sigma : float or sequence of float
-        Blur before, in pixels.
+        Standard deviation, in pixels, of a Gaussian blur that is applied first.
     convert2lab : bool
-        Whether 3 channels are RGB and converted to Lab, and gray to lightness L*, both from 0 to
-        100. False takes the channels as they are: `ratio` should then bring them to the scale of
-        pixels.
+        Whether 3 channels are converted from RGB to Lab, and gray to lightness L*; L* ranges from 0
+        to 100. With False the channels are used unconverted, and `ratio` should bring them to the
+        scale of pixels.
     channel_axis : int or None
-        Axis of the channels; None if all axes are spatial, as in a gray volume. A picture with 2
-        axes is gray by default.
+        Axis of the channels; None if all axes are spatial, as in a gray volume. By default, a
+        picture with 2 axes is gray.
     window : float or None
-        The density sums over the pixels up to ``ceil(window * bandwidth)`` away along each axis;
-        None for all that count (a relative 1e-9).
+        The density sums over the pixels up to ``ceil(window * bandwidth / spacing)`` away along
+        each axis. None includes all pixels except those that add less than 1e-9 of the sum.
     mask : array-like of bool, optional
-        Pixels that belong to the picture; the others are never read.
+        True for the pixels that belong to the picture. The colors of the other pixels are ignored.
     spacing : float or sequence of float, optional
-        Distance of neighbouring pixels along each axis, 1 by default; `bandwidth` and `tau` are in
-        its unit.
+        Distance between neighboring pixels along each axis, 1 by default; `bandwidth` and `tau` are
+        measured in its unit.
     n_segments : int, optional
-        Number of segments: the cut that has so many, whatever `tau` is.
+        Number of segments. If given, `tau` is ignored and the cut with that many segments is
+        returned.
     start_label : int
-        First label; pixels outside the mask get one less.
+        First label; pixels outside the mask get ``start_label - 1``.
     n_jobs : int, optional
         Threads; None for all cores that the process may use.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation. The stages are
+        "estimate_density", "climb" and "cut".
 
     Returns
     -------
     ndarray of the picture's shape without channels, int64
-        Labels from `start_label` on, by falling density of the segments' modes.
+        Labels from `start_label` on, in the order of falling density of the segments' modes.
 
     See Also
     --------
@@ -88,37 +105,41 @@ def segment(
 
     Notes
     -----
-    Three things differ from scikit-image's function. Equal densities are ordered by position, not
-    by random noise, and of equally near parents the highest is taken, not the first: colors of 8
-    bits have many such ties. Parents are looked for as far as tau reaches, there only in the window
-    of the density: settings with a long ``max_dist``, such as LIME's, give far fewer segments here,
-    so use `n_segments`. And labels are numbered by density, not by position.
+    The result differs from scikit-image's in three respects. First, pixels of equal density are
+    ordered by position instead of by random noise, and of equally near parents the highest is
+    chosen instead of the first; pictures with 8 bits per channel have many such ties. Second,
+    parents are searched up to tau, whereas scikit-image searches only the window of the density.
+    Settings with a long ``max_dist``, such as LIME's, therefore give far fewer segments here; use
+    `n_segments` instead. Third, labels are numbered by density instead of by position.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import quickshift as qs
     >>> image = np.zeros((6, 8))
     >>> image[:, 4:] = 1.0
     >>> qs.segment(image, tau=20.0)[0]
     array([1, 1, 1, 1, 0, 0, 0, 0])
     """
-    check_start(start_label)
-    forest = segment_forest(
+    first = check_start_label(start_label)
+    longest = check_tau(tau) if n_segments is None else math.inf
+    forest = _find_forest(
         image,
         bandwidth=bandwidth,
+        window=window,
+        mask=mask,
+        max_tau=longest,
+        n_jobs=n_jobs,
+        progress=progress,
         ratio=ratio,
         sigma=sigma,
         convert2lab=convert2lab,
         channel_axis=channel_axis,
-        window=window,
-        mask=mask,
         spacing=spacing,
-        max_tau=check_tau(tau) if n_segments is None else math.inf,
-        n_jobs=n_jobs,
     )
     if n_segments is not None:
-        return forest.labels_for(n_segments, start_label=start_label, n_jobs=n_jobs)
-    return forest.labels_at(tau, start_label=start_label, n_jobs=n_jobs)
+        return cut_forest_into(forest, n_segments, first, n_jobs, progress)
+    return cut_forest(forest, longest, first, n_jobs, progress)
 
 
 def segment_forest(
@@ -134,33 +155,40 @@ def segment_forest(
     spacing: ArrayLike | None = None,
     max_tau: float = math.inf,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> SegmentForest:
-    """Find the parents of a picture's pixels: the segments of every tau follow from them.
+    """Find the parents of a picture's pixels, from which the segments of every tau follow.
 
     Parameters
     ----------
     image : array-like
-        Picture or volume, gray or with channels; this and the next ones as in `segment`.
+        Picture or volume, gray or with channels. This and the parameters up to `spacing` have the
+        same meaning as in `segment`.
     bandwidth : float
-        Width of the Gaussian kernel.
+        Scale of the Gaussian kernel.
     ratio : float
-        What colors are multiplied by.
+        Factor by which colors are multiplied.
     sigma : float or sequence of float
-        Blur before.
+        Standard deviation, in pixels, of a Gaussian blur that is applied first.
     convert2lab : bool
         Whether RGB is converted to Lab, and gray to lightness.
     channel_axis : int or None
         Axis of the channels.
     window : float or None
-        Half the width of the box that the density sums over, in bandwidths.
+        Half the width of the window that the density sums over, in bandwidths.
     mask : array-like of bool, optional
-        Pixels that belong to the picture.
+        True for the pixels that belong to the picture.
     spacing : float or sequence of float, optional
-        Distance of neighbouring pixels along each axis.
+        Distance between neighboring pixels along each axis.
     max_tau : float
-        How far to look for parents. Infinity finds all; a finite one is faster.
+        Largest distance at which parents are searched. Infinity finds all parents; a finite
+        distance is faster, and limits the tau of later cuts.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation. The stages are
+        "estimate_density" and "climb".
 
     Returns
     -------
@@ -168,6 +196,7 @@ def segment_forest(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import quickshift as qs
     >>> image = np.zeros((6, 8))
     >>> image[:, 4:] = 1.0
@@ -176,52 +205,57 @@ def segment_forest(
     [48, 2, 1]
     """
     farthest = check_least(max_tau, "max_tau", "a length of at least 0")
-    _refuse_wide(image)
-    _refuse_large(np.shape(image), channel_axis)
-    pixels = read_image(
+    return _find_forest(
         image,
+        bandwidth=bandwidth,
+        window=window,
+        mask=mask,
+        max_tau=farthest,
+        n_jobs=n_jobs,
+        progress=progress,
         ratio=ratio,
         sigma=sigma,
         convert2lab=convert2lab,
         channel_axis=channel_axis,
-        mask=mask,
         spacing=spacing,
-        n_jobs=n_jobs,
     )
-    density = sum_kernels(pixels, bandwidth, window, n_jobs=n_jobs)
-    graph = climb_pixels(pixels, density, farthest, n_jobs=n_jobs)
+
+
+def _find_forest(
+    image: ArrayLike,
+    *,
+    bandwidth: Any,
+    window: Any,
+    mask: ArrayLike | None,
+    max_tau: float,
+    n_jobs: int | None,
+    progress: Progress | None,
+    **reading: Any,
+) -> SegmentForest:
+    """Check all arguments except ``max_tau``, which has been checked, and find the parents.
+
+    ``reading`` holds the parameters of `pixel_settings`.
+    """
+    width = check_pixel_bandwidth(bandwidth)
+    half = check_window(window, width)
+    picture = check_image(image)
+    check_integer_range(picture)
+    settings = pixel_settings(picture.shape, **reading)
+    inside = check_mask(mask, settings.shape)
+    _require_memory(settings.shape, picture.size)
+    pixels = pixels_of(picture, settings, inside, n_jobs)
+    density = sum_kernels(pixels, width, half, n_jobs=n_jobs, progress=progress)
+    graph = climb_pixels(pixels, density, max_tau, n_jobs=n_jobs, progress=progress)
     return SegmentForest(
         graph.parent.reshape(pixels.shape),
         graph.distance.reshape(pixels.shape),
         density.reshape(pixels.shape),
-        farthest,
+        max_tau,
     )
 
 
-def _refuse_wide(image: ArrayLike) -> None:
-    """Raise where integers would be divided by far more than the largest of them."""
-    array = np.asarray(image)
-    if array.dtype.kind not in "iu" or array.dtype.itemsize == 1 or array.size == 0:
-        return
-    largest = max(int(array.max()), -int(array.min()))
-    came = f"image is of type {array.dtype} with values up to {largest}"
-    if array.dtype.itemsize > 2 and largest <= np.iinfo(np.uint16).max:
-        fit = "uint8" if largest <= np.iinfo(np.uint8).max else "uint16"
-        raise ValueError(
-            f"{came}, expected integers of their type's whole range, by which they are divided. "
-            f"Use image.astype(numpy.{fit})."
-        )
-    if 0 < largest <= np.iinfo(np.uint8).max:
-        warnings.warn(
-            f"{came}, which is all but black: colors are divided by {np.iinfo(array.dtype).max}. "
-            f"Use image.astype(numpy.uint8) if its values are bytes.",
-            stacklevel=4,
-        )
-
-
-def _refuse_large(shape: tuple[int, ...], channel_axis: int | None) -> None:
-    """Raise where a picture of that shape would not fit into memory."""
-    grid = spatial_shape(shape, channel_axis)
-    n_pixels = math.prod(grid)
-    needed = segment_bytes(n_pixels, math.prod(shape) // n_pixels)
-    require_memory(needed, "segment_forest", grid, "use segment_tiles for pictures of any size")
+def _require_memory(shape: tuple[int, ...], size: int) -> None:
+    """Raise if a picture with a grid of that shape and ``size`` numbers does not fit in memory."""
+    n_pixels = math.prod(shape)
+    needed = segment_bytes(n_pixels, size // n_pixels)
+    require_memory(needed, "segment_forest", shape, "use segment_tiles for pictures of any size")

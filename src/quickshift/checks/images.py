@@ -1,0 +1,492 @@
+"""Checks of pictures, of their label images, and of the parameters that segment them."""
+
+import math
+import warnings
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.arrays import Flags, Floats, Numbers
+from quickshift.checks.numbers import (
+    check_count,
+    check_least,
+    check_length,
+    check_real,
+    check_tau,
+    check_whole,
+)
+from quickshift.checks.points import refuse_lossy
+
+__all__ = [
+    "check_blur",
+    "check_channel_axis",
+    "check_color_channels",
+    "check_color_range",
+    "check_color_ratio",
+    "check_connectivity",
+    "check_convert2lab",
+    "check_finite_tau",
+    "check_image",
+    "check_integer_range",
+    "check_kernel_size",
+    "check_label_image",
+    "check_label_room",
+    "check_labeled_image",
+    "check_mask",
+    "check_mask_shape",
+    "check_mask_values",
+    "check_n_segments",
+    "check_out",
+    "check_pixel_bandwidth",
+    "check_plane_image",
+    "check_scaled_colors",
+    "check_spacing",
+    "check_start_label",
+    "check_tau_within",
+    "check_tile",
+    "check_window",
+]
+
+_SMALLEST, _LARGEST = 1e-100, 1e100  # squares of lengths in this range are finite and not 0
+_MOST_AXES = 8  # a pixel has 3^axes pixels around it, itself included
+_WIDEST_BLUR = 1e4  # SciPy's filter takes 8 sigma products per pixel and axis
+_RGB_RANGE = (-1.0, 2.0)  # colors may leave [0, 1] a little, as after sharpening
+
+
+# The picture
+
+
+def check_image(image: ArrayLike) -> Numbers:
+    """Return a picture as an array of bools, integers or floats."""
+    if isinstance(image, np.ma.MaskedArray):
+        masked = int(np.ma.getmaskarray(image).sum())
+        raise TypeError(
+            f"image is a masked array with {masked} masked entries, expected a plain array. Pass "
+            f"image.data, and, to leave pixels out of a segmentation, "
+            f"mask=~numpy.ma.getmaskarray(image) (for one channel)."
+        )
+    try:
+        array = np.asarray(image)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"image cannot be converted to an array ({error}), expected numbers on a grid. Pad or "
+            f"crop its rows to the same length."
+        ) from error
+    if array.dtype.kind == "c":
+        raise TypeError(
+            f"image is complex ({array.dtype}), expected real numbers. Pass abs(image), or stack "
+            f"image.real and image.imag as channels and use convert2lab=False."
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"image is of type {array.dtype}, expected bools, integers or floats. Convert it, for "
+            f"example with image.astype(float)."
+        )
+    return array
+
+
+def check_integer_range(image: Numbers) -> None:
+    """Refuse integers that would all become nearly 0 when divided by the maximum of their type.
+
+    Bytes stored as int32 or int64 are an error, and bytes stored as uint16 a warning: a dark
+    16-bit picture is possible.
+    """
+    if image.dtype.kind not in "iu" or image.dtype.itemsize == 1 or image.size == 0:
+        return
+    largest = max(int(image.max()), -int(image.min()))
+    came = f"image is of type {image.dtype} with values up to {largest}"
+    if image.dtype.itemsize > 2 and largest <= np.iinfo(np.uint16).max:
+        fit = "uint8" if largest <= np.iinfo(np.uint8).max else "uint16"
+        raise ValueError(
+            f"{came}, expected integers that use the range of their type, because they are divided "
+            f"by its maximum. Use image.astype(numpy.{fit})."
+        )
+    if 0 < largest <= np.iinfo(np.uint8).max:
+        warnings.warn(
+            f"{came}, which is nearly black: colors are divided by {np.iinfo(image.dtype).max}. "
+            f"Use image.astype(numpy.uint8) if its values are bytes.",
+            stacklevel=4,  # the caller of segment or segment_forest
+        )
+
+
+def check_plane_image(image: ArrayLike, channel_axis: int, *, to_lab: bool) -> Numbers:
+    """Return a picture of two spatial axes for scikit-image's function, channels last.
+
+    If the picture is to be converted to Lab, the error for a wrong number of channels begins with
+    scikit-image's own words.
+    """
+    picture = check_image(np.atleast_3d(np.asanyarray(image)))
+    if picture.ndim > 3:
+        raise ValueError(
+            f"image has shape {picture.shape}, expected two spatial axes and at most one axis of "
+            f"channels. Use quickshift.segment for volumes."
+        )
+    if picture.size == 0:
+        raise ValueError(f"image has shape {picture.shape}, expected at least one pixel.")
+    picture = np.moveaxis(picture, channel_axis, -1)
+    if to_lab and picture.shape[-1] != 3:
+        raise ValueError(
+            f"Only RGB images can be converted to Lab space: image has shape {np.shape(image)} and "
+            f"channel_axis is {channel_axis}, which makes {picture.shape[-1]} channels, expected "
+            f"3. Pass convert2lab=False, or use quickshift.segment, which accepts gray pictures "
+            f"too."
+        )
+    return picture
+
+
+# Axes and channels
+
+
+def check_channel_axis(channel_axis: Any, shape: tuple[int, ...]) -> int | None:
+    """Return the axis of the channels, counted from 0, or None if all axes are spatial."""
+    if math.prod(shape) == 0:
+        raise ValueError(f"image has shape {shape}, expected at least one pixel and one channel.")
+    axis = _axis_number(channel_axis)
+    n_axes = len(shape)
+    if n_axes - (axis is not None) > _MOST_AXES:
+        raise ValueError(
+            f"image has {n_axes} axes, expected at most {_MOST_AXES} and one of channels."
+        )
+    if axis is None and n_axes == 0:
+        raise ValueError("image has shape (), expected at least one axis of pixels.")
+    if axis is None or (n_axes == 2 and axis == -1):
+        return None
+    if n_axes < 2:
+        raise ValueError(
+            f"image has shape {shape} and channel_axis is {axis}, expected at least one axis of "
+            f"pixels in addition to that of the channels. Pass channel_axis=None if there are no "
+            f"channels."
+        )
+    if n_axes == 2:
+        raise ValueError(
+            f"image has shape {shape} and channel_axis is {axis}, expected None (or the default, "
+            f"-1) for an image with 2 axes, which is gray. Pass image[numpy.newaxis] if it is a "
+            f"line of colors."
+        )
+    if not -n_axes <= axis < n_axes:
+        raise ValueError(
+            f"channel_axis is {axis}, expected {-n_axes} to {n_axes - 1} for an image of shape "
+            f"{shape}. Pass the axis that holds the channels, or None if all axes are spatial."
+        )
+    return axis % n_axes
+
+
+def _axis_number(channel_axis: Any) -> int | None:
+    if channel_axis is None:
+        return None
+    if not isinstance(channel_axis, bool | np.bool_):
+        try:
+            return index(channel_axis)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"channel_axis is {channel_axis!r}, expected the number of an axis, or None if all axes "
+        f"are spatial."
+    )
+
+
+def check_color_channels(n_channels: int, shape: tuple[int, ...], channel_axis: Any) -> None:
+    """Refuse a number of channels that cannot be converted to Lab or lightness."""
+    if n_channels in (1, 3):
+        return
+    if 3 in shape:
+        hint = f"Pass channel_axis={shape.index(3)} if that axis holds red, green and blue"
+    elif n_channels in (2, 4):
+        hint = "Drop alpha, the last channel"
+    else:
+        hint = "Pass channel_axis=None if all axes are spatial"
+    raise ValueError(
+        f"image has shape {shape} and channel_axis is {channel_axis}, which makes {n_channels} "
+        f"channels; expected 3 (red, green, blue) or 1 (gray) to convert to Lab. {hint}, or pass "
+        f"convert2lab=False to use the channels unconverted."
+    )
+
+
+def check_convert2lab(convert2lab: Any) -> bool:
+    """Return the flag; a number would hide an argument in the wrong place."""
+    if not isinstance(convert2lab, bool | np.bool_):
+        raise TypeError(f"convert2lab is {convert2lab!r}, expected True or False.")
+    return bool(convert2lab)
+
+
+# Colors
+
+
+def check_color_ratio(ratio: Any) -> float:
+    """Return the factor of colors, finite and not negative."""
+    expected = "a finite number of at least 0 (0 ignores colors)"
+    factor = check_least(ratio, "ratio", expected)
+    if math.isinf(factor):
+        raise ValueError(f"ratio is {factor!r}, expected {expected}.")
+    return factor
+
+
+def check_color_range(values: Numbers, mask: Flags | None, convert2lab: bool) -> None:
+    """Refuse floats that are not finite, or too far outside [0, 1] to be converted to Lab."""
+    low, high = values.min(), values.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = ~np.isfinite(values).all(axis=-1)
+        first = tuple(int(position) for position in np.argwhere(bad)[0])
+        fix = "Fill them, or leave those pixels out with mask."
+        if mask is not None:
+            fix = "Fill them, or set the mask to False there."
+        raise ValueError(
+            f"image has NaN or infinity in {bad.sum()} of {bad.size} pixels, the first at {first}; "
+            f"expected finite numbers. {fix}"
+        )
+    if convert2lab and not _RGB_RANGE[0] <= low <= high <= _RGB_RANGE[1]:
+        seen = values if mask is None else values[mask]
+        raise ValueError(
+            f"image ranges from {seen.min():g} to {seen.max():g}; expected floats from 0 to 1 to "
+            f"convert to Lab. Divide by 255 (or by the value of white), or pass convert2lab=False."
+        )
+
+
+def check_scaled_colors(values: Numbers, ratio: float) -> None:
+    """Refuse colors, already multiplied by the ratio, whose squared differences could overflow."""
+    largest = max(abs(float(values.min())), abs(float(values.max())))
+    if not largest <= _LARGEST:
+        raise ValueError(
+            f"image times ratio reaches {largest:g}, expected at most {_LARGEST:g}. Use a smaller "
+            f"ratio than {ratio:g}, or divide the image by a constant."
+        )
+
+
+# Lengths
+
+
+def check_blur(sigma: Any, n_axes: int) -> list[float]:
+    """Return the standard deviation of the blur along each spatial axis."""
+    return _per_axis(sigma, "sigma", n_axes, 0.0, _WIDEST_BLUR)
+
+
+def check_spacing(spacing: Any, n_axes: int) -> Floats:
+    """Return the distance between neighboring pixels along each spatial axis; None is 1."""
+    given = 1.0 if spacing is None else spacing
+    return np.array(_per_axis(given, "spacing", n_axes, _SMALLEST, _LARGEST))
+
+
+def _per_axis(value: Any, name: str, n_axes: int, least: float, most: float) -> list[float]:
+    """Return one number per axis, given one for all axes or one for each."""
+    expected = (
+        f"a number from {least:g} to {most:g}, or {n_axes} of them, one for each spatial axis"
+    )
+    entries = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(entries, list | tuple):
+        entries = [entries] * n_axes
+    if len(entries) != n_axes:
+        raise ValueError(f"{name} has {len(entries)} entries, expected {expected}.")
+    numbers = [check_real(entry, name, expected) for entry in entries]
+    for number in numbers:
+        if not least <= number <= most:
+            raise ValueError(f"{name} is {number!r}, expected {expected}.")
+    return numbers
+
+
+def check_pixel_bandwidth(bandwidth: Any) -> float:
+    """Return a bandwidth whose square neither overflows nor underflows."""
+    width = check_length(bandwidth, "bandwidth")
+    if not _SMALLEST <= width <= _LARGEST:
+        raise ValueError(f"bandwidth is {bandwidth!r}, expected a length from 1e-100 to 1e100.")
+    return width
+
+
+def check_kernel_size(kernel_size: Any) -> float:
+    """Return scikit-image's bandwidth, which is at least 1."""
+    if not 1 <= kernel_size < 1e18:
+        raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1, and below 1e18.")
+    return float(kernel_size)
+
+
+def check_window(window: Any, bandwidth: float) -> float | None:
+    """Return half the width of the window in bandwidths, or None."""
+    if window is None:
+        return None
+    expected = "a positive number of bandwidths, or None"
+    factor = check_real(window, "window", expected)
+    if not 0.0 < factor * bandwidth < math.inf:
+        raise ValueError(f"window is {window!r}, expected {expected}.")
+    return factor
+
+
+def check_tau_within(tau: Any, max_tau: float) -> float:
+    """Return a tau up to which the parents of a forest are known."""
+    length = check_tau(tau)
+    if length > max_tau:
+        raise ValueError(
+            f"tau is {tau!r}, expected at most max_tau, which is {max_tau!r}. Compute the forest "
+            f"with a larger max_tau."
+        )
+    return length
+
+
+def check_finite_tau(tau: Any) -> float:
+    """Return a tau that bounds the border with which a tile is read."""
+    length = check_tau(tau)
+    if math.isinf(length):
+        raise ValueError(
+            "tau is infinite, expected a finite length: a tile is read with a border of width tau. "
+            "Use a tau below the picture's size, or segment_forest for pictures that fit into "
+            "memory."
+        )
+    return length
+
+
+def check_n_segments(n_segments: Any, least: int, most: int, max_tau: float) -> int:
+    """Return a number of segments that a forest can be cut into."""
+    wanted = check_count(n_segments, "n_segments", most, "the number of pixels")
+    if wanted < least:
+        raise ValueError(
+            f"n_segments is {n_segments}, expected at least {least}: the number of modes without "
+            f"a higher pixel within max_tau={max_tau!r}. Compute the forest with a larger max_tau."
+        )
+    return wanted
+
+
+# Masks
+
+
+def check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Flags | None:
+    """Return a copy of the mask, or None if it leaves no pixel out."""
+    if mask is None:
+        return None
+    array = check_mask_values(mask)
+    check_mask_shape(array.shape, shape)
+    if not array.any():
+        raise ValueError("mask is False everywhere, expected at least one pixel inside (True).")
+    return None if array.all() else np.array(array, order="C")
+
+
+def check_mask_values(mask: ArrayLike) -> Flags:
+    """Return a mask, or part of one, as bools; integers must be 0 or 1."""
+    if isinstance(mask, np.ma.MaskedArray):
+        raise ValueError("mask is a masked array, expected bools. Use mask.filled(False).")
+    array = np.asarray(mask)
+    if array.dtype.kind not in "biu" or (array.dtype.kind != "b" and ((array >> 1) != 0).any()):
+        raise ValueError(
+            f"mask is of type {array.dtype}, expected bools or integers that are 0 or 1. Use a "
+            f"comparison such as mask > 0."
+        )
+    return array.astype(np.bool_, copy=False)
+
+
+def check_mask_shape(mask_shape: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Refuse a mask that does not have the shape of the picture without its channels."""
+    if mask_shape != shape:
+        raise ValueError(
+            f"mask has shape {mask_shape}, expected {shape}: one entry per pixel, whatever the "
+            f"number of channels."
+        )
+
+
+# Tiles
+
+
+def check_tile(tile: Any, n_axes: int, default: int) -> tuple[int, ...]:
+    """Return the sides of a tile in pixels; None gives every side the default."""
+    if tile is None:
+        return (default,) * n_axes
+    sides = tuple(tile) if isinstance(tile, tuple | list) else (tile,) * n_axes
+    expected = f"a whole number of pixels, or {n_axes} of them"
+    whole = tuple(check_whole(side, "tile", expected=expected) for side in sides)
+    if len(whole) != n_axes or min(whole) < 1:
+        raise ValueError(f"tile is {tile!r}, expected {expected}, at least 1.")
+    return whole
+
+
+def check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
+    """Return the array to write labels to, a new one if none was given."""
+    if out is None:
+        return np.empty(shape, dtype=np.int64)
+    if tuple(out.shape) != shape or np.dtype(out.dtype).kind not in "iu":
+        raise ValueError(
+            f"out has shape {tuple(out.shape)} and type {out.dtype}, expected integers of shape "
+            f"{shape}."
+        )
+    return out
+
+
+# Label images
+
+
+def check_start_label(start_label: Any) -> int:
+    """Return the first label of a segmentation, which is int64."""
+    first = check_whole(start_label, "start_label")
+    if abs(first) > 1 << 62:
+        raise ValueError(
+            f"start_label is {first}, expected at most 2**62 in absolute value, so that all labels "
+            f"fit into int64."
+        )
+    return first
+
+
+def check_label_image(labels: ArrayLike) -> Numbers:
+    """Return a label image as an array of integers with at least one pixel."""
+    if hasattr(labels, "labels_at"):
+        raise TypeError(
+            f"labels is a {type(labels).__name__}, expected whole numbers, one per segment. Pass "
+            f"forest.labels_at(tau) or forest.labels_for(n_segments)."
+        )
+    refuse_lossy(labels, "labels")
+    array = np.asarray(labels)
+    if array.size == 0 or array.ndim == 0:
+        raise ValueError(
+            f"labels has shape {array.shape}, expected at least one axis and one pixel. Pass the "
+            f"label image that a segmentation returned."
+        )
+    if array.dtype.kind == "b":
+        raise TypeError(
+            "labels is of type bool, expected whole numbers, one per segment. Number the parts of "
+            "a mask first, with scipy.ndimage.label(labels)[0] and start_label=1."
+        )
+    if array.dtype.kind not in "iu":
+        raise TypeError(
+            f"labels is of type {array.dtype}, expected whole numbers, one per segment. If its "
+            f"values are whole, use labels.astype(numpy.int64)."
+        )
+    return array
+
+
+def check_connectivity(connectivity: Any, n_axes: int) -> int:
+    """Return a whole number from 1 to the number of axes."""
+    return check_count(connectivity, "connectivity", n_axes, "the number of axes of labels")
+
+
+def check_labeled_image(
+    image: ArrayLike, shape: tuple[int, ...], channel_axis: Any
+) -> tuple[Numbers, int | None]:
+    """Return the picture that belongs to a label image, and its channel axis if it has one.
+
+    Bools are refused, since the mean of bools is not a bool.
+    """
+    refuse_lossy(image, "image")
+    array = np.asarray(image)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"image is of type {array.dtype}, expected integers or real numbers. Use "
+            f"image.astype(float) for bools, and image.real for complex numbers."
+        )
+    if array.shape == shape:
+        return array, None
+    axis = None if channel_axis is None else check_whole(channel_axis, "channel_axis")
+    if axis is not None and array.ndim == len(shape) + 1 and -array.ndim <= axis < array.ndim:
+        axis %= array.ndim
+        if array.shape[:axis] + array.shape[axis + 1 :] == shape:
+            return array, axis
+    raise ValueError(
+        f"image has shape {array.shape} with channel_axis={channel_axis!r} and labels has shape "
+        f"{shape}, expected the same shape except for the channels. Pass the image that was "
+        f"segmented, and the channel_axis that it was segmented with."
+    )
+
+
+def check_label_room(dtype: np.dtype[Any], first: int, last: int, name: str, fix: str) -> None:
+    """Refuse an integer type that cannot hold all labels."""
+    room = np.iinfo(dtype)
+    if first < room.min or last > room.max:
+        raise ValueError(
+            f"{name} is of type {dtype}, which goes from {room.min} to {room.max}; expected room "
+            f"for labels from {first} to {last}. {fix}"
+        )
