@@ -142,10 +142,10 @@ def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
         np.testing.assert_array_equal(forest.parent_distance.ravel()[inside], graph.distance)
 
 
-@pytest.mark.parametrize("looks", [0, 300, 1_000_000], ids=["tree", "either", "blocks"])
+@pytest.mark.parametrize("visits", [0, 300, 1_000_000], ids=["tree", "either", "blocks"])
 @pytest.mark.parametrize("tau", [60.0, math.inf])
 @pytest.mark.parametrize("masked", [False, True])
-def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, looks):
+def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, visits):
     """Color differences exceed the picture, so blocks exclude nothing and would be quadratic."""
     image = 100.0 * np.random.default_rng(0).random((60, 65, 3))
     mask = masks((60, 65))[masked]
@@ -160,7 +160,7 @@ def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, looks):
         forest.density.ravel(),
         36,
         tau,
-        looks=looks,
+        visits=visits,
     )
     graph, pixels = climbed(image, forest, 1.0, inside)
     kept = graph.distance <= tau
@@ -511,7 +511,7 @@ def test_core_checks_what_it_is_given():
         _core.pixel_sums(values, np.array([1 << 62, 4]), spacing, None, 1.0, reach)
     with pytest.raises(ValueError, match="mask does not fit"):
         _core.pixel_sums(values, shape, spacing, np.ones(5, bool), 1.0, reach)
-    with pytest.raises(ValueError, match="reach must have one number an axis"):
+    with pytest.raises(ValueError, match="reach must have one number per axis"):
         _core.pixel_sums(values, shape, spacing, None, 1.0, np.array([1]))
     with pytest.raises(ValueError, match="density does not fit"):
         _core.pixel_parents(values, shape, spacing, np.zeros(2, int), None, np.ones(5), 36, 1.0)

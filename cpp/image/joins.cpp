@@ -30,7 +30,7 @@ Joins::Joins(const ParentEdges& edges)
   for (std::size_t i = 0; i < children_.size(); ++i) {
     Index larger = root_of(edges.parent[children_[i]]);
     Index smaller = root_of(children_[i]);
-    if (larger == smaller) continue;  // no forest
+    if (larger == smaller) continue;  // the edges form a cycle: not a forest
     if (size[larger] < size[smaller]) std::swap(larger, smaller);
     above_[smaller] = larger;
     when_[smaller] = static_cast<Index>(i);

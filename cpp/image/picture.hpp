@@ -1,7 +1,8 @@
 // A picture: a grid of any number of axes, with colors at its pixels.
 //
-// A pixel is the point (coordinates, colors). Pixels are numbered in raster order, the last axis
-// fastest, so of two pixels the one with the larger number has the larger coordinates.
+// A pixel is the point (coordinates, colors). Pixels are numbered in raster order, in which the
+// last axis varies fastest. Of two pixels, the one with the larger number therefore has the
+// lexicographically larger coordinates.
 #pragma once
 
 #include <vector>
@@ -11,11 +12,11 @@
 namespace quickshift {
 
 struct Picture {
-  Points colors;  // a row a pixel
+  Points colors;  // one row per pixel
   std::vector<Index> shape;
-  std::vector<double> spacing;  // from a pixel to the next, by axis
-  std::vector<Index> origin;    // where the first pixel lies in a larger picture
-  const bool* mask = nullptr;   // whether a pixel is inside; null where all are
+  std::vector<double> spacing;  // distance between neighboring pixels, by axis
+  std::vector<Index> origin;    // position of the first pixel in a larger picture
+  const bool* mask = nullptr;   // whether each pixel is inside; null if all are
 
   int axes() const { return static_cast<int>(shape.size()); }
   Index pixels() const { return colors.rows; }
@@ -25,7 +26,7 @@ struct Picture {
   }
 };
 
-// Counts through the positions of a box, the last axis fastest; false after the last one.
+// Advances to the next position of a box in raster order; returns false after the last one.
 inline bool next_position(std::vector<Index>& at, const std::vector<Index>& begin,
                           const std::vector<Index>& end) {
   for (std::size_t axis = at.size(); axis-- > 0;) {
@@ -35,7 +36,7 @@ inline bool next_position(std::vector<Index>& at, const std::vector<Index>& begi
   return false;
 }
 
-// The number of a position in a grid of the given extents, and back.
+// The number of a position in a grid of the given shape, and the position of a number.
 inline Index number_of(const std::vector<Index>& at, const std::vector<Index>& shape) {
   Index number = 0;
   for (std::size_t axis = 0; axis < at.size(); ++axis) number = number * shape[axis] + at[axis];
@@ -50,7 +51,7 @@ inline std::vector<Index> position_in(const std::vector<Index>& shape, Index num
   return at;
 }
 
-// How far a window reaches that is no wider than the picture.
+// The reach of a window, clipped to the extent of the picture.
 inline std::vector<Index> clipped(const Picture& picture, std::vector<Index> reach) {
   for (std::size_t axis = 0; axis < reach.size(); ++axis) {
     if (reach[axis] > picture.shape[axis] - 1) reach[axis] = picture.shape[axis] - 1;

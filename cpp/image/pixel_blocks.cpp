@@ -11,7 +11,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Index side_for(int axes) { return axes == 1 ? 256 : axes == 2 ? 16 : axes == 3 ? 8 : 4; }
 
-// The difference of a number from the nearest one in an interval.
+// The distance from a number to an interval.
 double gap_to(double x, double low, double high) { return std::max({low - x, x - high, 0.0}); }
 
 }  // namespace
@@ -60,7 +60,8 @@ void PixelBlocks::measure(Index block) {
   } while (next_position(at, begin, end));
 }
 
-// What no computed square of a pixel to those of a block is below: terms in the same order.
+// A lower bound of the squared distances, as computed, from a pixel to the pixels of a block. It
+// adds its terms in the same order as square_between, so it also holds after rounding.
 double PixelBlocks::least_square(const std::vector<Index>& at, Index pixel,
                                  const std::vector<Index>& block) const {
   double square = 0.0;
@@ -95,16 +96,16 @@ double PixelBlocks::square_between(Index a, const std::vector<Index>& at, Index 
   return square;
 }
 
-Index PixelBlocks::look_through(Index pixel, const std::vector<Index>& at, Index block,
+Index PixelBlocks::search_block(Index pixel, const std::vector<Index>& at, Index block,
                                 NearestPixel& nearest) const {
   const std::vector<Index> position = position_in(grid_, block);
   std::vector<Index> begin(position);
   for (Index& each : begin) each *= side_;
   const std::vector<Index> end = end_of(position);
   std::vector<Index> other = begin;
-  Index looks = 0;
+  Index visits = 0;
   do {
-    ++looks;
+    ++visits;
     const Index candidate = number_of(other, picture_.shape);
     if (!picture_.inside(candidate) || !higher(candidate, pixel)) continue;
     const double square = square_between(pixel, at, candidate, other);
@@ -114,15 +115,17 @@ Index PixelBlocks::look_through(Index pixel, const std::vector<Index>& at, Index
       nearest = {square, candidate};
     }
   } while (next_position(other, begin, end));
-  return looks;
+  return visits;
 }
 
-// Widens a box of blocks until what is outside of it is further than the nearest.
+// Searches boxes of blocks around the pixel, each twice as wide as the last, until everything
+// outside the box is farther away than the nearest pixel found. In each box, the blocks that the
+// last box did not contain are searched from the nearest on.
 Index PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const {
   const std::vector<Index> at = position_in(picture_.shape, pixel);
   const std::size_t axes = at.size();
   std::vector<Index> begin(axes), end(axes), seen_begin(axes), seen_end(axes);
-  Index looks = 0;
+  Index visits = 0;
   for (Index ring = 1;; ring *= 2) {
     double outside = infinity;
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -143,7 +146,7 @@ Index PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidat
     scratch.clear();
     std::vector<Index> block = begin;
     do {
-      ++looks;
+      ++visits;
       bool seen = ring > 1;
       for (std::size_t axis = 0; axis < axes; ++axis) {
         seen &= block[axis] >= seen_begin[axis] && block[axis] < seen_end[axis];
@@ -157,9 +160,9 @@ Index PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidat
               [](const Candidate& a, const Candidate& b) { return a.square < b.square; });
     for (const Candidate& candidate : scratch) {
       if (candidate.square > nearest.square) break;
-      looks += look_through(pixel, at, candidate.block, nearest);
+      visits += search_block(pixel, at, candidate.block, nearest);
     }
-    if (outside > nearest.square || outside == infinity) return looks;
+    if (outside > nearest.square || outside == infinity) return visits;
     seen_begin = begin;
     seen_end = end;
   }

@@ -1,4 +1,7 @@
-// Search for higher pixels far away, through blocks of pixels whose extremes are known.
+// Branch-and-bound search for distant higher pixels, over blocks of pixels.
+//
+// Each block knows its highest height and the bounding box of its colors, so a block is skipped if
+// nothing in it is higher, or if its box is farther than the nearest pixel found so far.
 #pragma once
 
 #include <vector>
@@ -9,35 +12,35 @@
 namespace quickshift {
 
 struct NearestPixel {
-  double square;  // to it, or the largest that counts
-  Index pixel;    // -1 while none is found
+  double square;  // of the distance to it; before one is found, the largest admissible square
+  Index pixel;    // -1 if none has been found yet
 };
 
 class PixelBlocks {
  public:
-  // heights: minus infinity outside of the mask.
+  // heights are minus infinity outside the mask.
   PixelBlocks(const Picture& picture, const double* heights, const Execution& execution);
 
-  // Looks for one that is higher than a pixel, and nearer than the nearest so far or as near and
-  // higher than that. `scratch` saves memory from call to call.
   struct Candidate {
-    double square;
+    double square;  // a lower bound of the squared distance to the pixels of the block
     Index block;
   };
-  // Returns about how many pixels were looked at.
+  // Replaces `nearest` if a pixel that is higher than `pixel` is nearer, or equally near and higher
+  // than the present one. Returns approximately how many pixels were visited. `scratch` is working
+  // memory that callers reuse between calls.
   Index find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const;
 
  private:
   bool higher(Index a, Index b) const {
     return heights_[a] != heights_[b] ? heights_[a] > heights_[b] : a > b;
   }
-  std::vector<Index> end_of(const std::vector<Index>& block) const;  // in pixels
+  std::vector<Index> end_of(const std::vector<Index>& block) const;  // in pixels, exclusive
   void measure(Index block);
   double least_square(const std::vector<Index>& at, Index pixel,
                       const std::vector<Index>& block) const;
   double square_between(Index a, const std::vector<Index>& at, Index b,
                         const std::vector<Index>& other) const;
-  Index look_through(Index pixel, const std::vector<Index>& at, Index block,
+  Index search_block(Index pixel, const std::vector<Index>& at, Index block,
                      NearestPixel& nearest) const;
 
   const Picture& picture_;
@@ -45,7 +48,7 @@ class PixelBlocks {
   Index side_;
   std::vector<Index> grid_;  // blocks along each axis
   Array<double> highest_;    // by block
-  Array<double> box_;        // by block: the least of each channel, then the greatest
+  Array<double> box_;        // by block: the minimum of each channel, then the maximum of each
 };
 
 }  // namespace quickshift

@@ -17,15 +17,16 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Looks around every pixel, tile by tile. finish(pixel, square, number) gets what was found:
-// `number` is to be added to the pixel's, 0 for none.
+// Searches the surroundings of every pixel, tile by tile, and calls finish(pixel, square, offset)
+// with the squared distance to the nearest higher pixel and the offset of its number from the
+// pixel's; the offset is 0 if none was found.
 template <class Finish>
-void look_around(const Picture& picture, const double* heights, FindHigher find,
-                 const SortedSurroundings& around, double beyond, const Execution& execution,
-                 const Finish& finish) {
+void search_surroundings(const Picture& picture, const double* heights, FindHigher find,
+                         const SortedSurroundings& around, double beyond,
+                         const Execution& execution, const Finish& finish) {
   struct Scratch {
     PixelTile tile;
-    std::vector<double> heights, places, line_sq, squares;
+    std::vector<double> heights, coordinates, line_sq, squares;
     std::vector<Index> steps, numbers;
   };
   const double work = 100.0 * static_cast<double>(picture.pixels());
@@ -37,9 +38,9 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
       s.tile.load(box);
       s.tile.load_plane(heights, -infinity, s.heights);
       const Surroundings surroundings = around.in(s.tile, s.steps);
-      s.places.resize(static_cast<std::size_t>(s.tile.length()));
+      s.coordinates.resize(static_cast<std::size_t>(s.tile.length()));
       for (Index i = 0; i < s.tile.length(); ++i) {
-        s.places[i] = picture.coordinate(last, s.tile.first_column() - halo + i);
+        s.coordinates[i] = picture.coordinate(last, s.tile.first_column() - halo + i);
       }
       s.squares.resize(static_cast<std::size_t>(s.tile.length()));
       s.numbers.resize(static_cast<std::size_t>(s.tile.length()));
@@ -48,8 +49,8 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
         around.write_line_squares(picture, line.at, s.line_sq);
         const Index start = s.tile.start(line.number);
         find({s.tile.colors() + start, s.tile.plane_size(), picture.colors.features,
-              s.tile.columns(), s.heights.data() + start, s.places.data() + halo, s.line_sq.data(),
-              beyond, s.squares.data(), s.numbers.data()},
+              s.tile.columns(), s.heights.data() + start, s.coordinates.data() + halo,
+              s.line_sq.data(), beyond, s.squares.data(), s.numbers.data()},
              surroundings);
         for (Index i = 0; i < s.tile.columns(); ++i) {
           finish(line.first_pixel + i, s.squares[i], s.numbers[i]);
@@ -59,7 +60,7 @@ void look_around(const Picture& picture, const double* heights, FindHigher find,
   });
 }
 
-// The pixels for which the surroundings may not have been enough.
+// The pixels inside the mask whose nearest higher pixel may lie beyond their surroundings.
 std::vector<Index> unfinished(const Picture& picture, const double* squares, double enough_sq) {
   std::vector<Index> rest;
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
@@ -68,15 +69,16 @@ std::vector<Index> unfinished(const Picture& picture, const double* squares, dou
   return rest;
 }
 
-// Goes on with them through blocks. Gives up, and returns false, where that takes longer than a
-// tree would: in pictures whose colors are further apart than their pixels.
-bool look_through_blocks(const Picture& picture, const double* heights,
-                         const std::vector<Index>& rest, Index looks, double limit_sq,
-                         const Execution& execution, const PixelEdges& edges) {
+// Continues the search for the pixels in `rest` through blocks. Gives up and returns false when the
+// budget of visits is spent, because a tree is then faster: that happens in pictures whose color
+// differences are larger than the distances between pixels, where blocks exclude little.
+bool search_blocks(const Picture& picture, const double* heights, const std::vector<Index>& rest,
+                   Index visits, double limit_sq, const Execution& execution,
+                   const PixelEdges& edges) {
   double* const squares = edges.distance;
   const PixelBlocks blocks(picture, heights, execution);
   const auto count = static_cast<Index>(rest.size());
-  std::atomic<Index> left{looks};
+  std::atomic<Index> left{visits};
   run_tasks(execution, count, 1e4 * static_cast<double>(count), [&] {
     return [&, scratch = std::vector<PixelBlocks::Candidate>()](Index task) mutable {
       if (left < 0) return;
@@ -92,10 +94,10 @@ bool look_through_blocks(const Picture& picture, const double* heights,
   return left >= 0;
 }
 
-// Finds all parents in the tree of the points (coordinates, colors): in C order points are in
-// lexicographic order, so who is higher is the same.
-void look_in_tree(const Picture& picture, const PixelOrder& order, const Execution& execution,
-                  const PixelEdges& edges) {
+// Finds all parents in a k-d tree of the points (coordinates, colors). Points in C order are in
+// lexicographic order, so ties are broken in the same way.
+void search_tree(const Picture& picture, const PixelOrder& order, const Execution& execution,
+                 const PixelEdges& edges) {
   const int axes = picture.axes();
   const int features = axes + picture.colors.features;
   Array<double> rows = unset_array<double>(picture.pixels() * features);
@@ -136,17 +138,17 @@ void pixel_parents(const Picture& picture, const PixelOrder& order, const Execut
   const double limit_sq = std::isinf(order.tau) ? infinity : largest_square_within(order.tau);
   const SortedSurroundings around = SortedSurroundings::within(picture, order.tau);
   double* squares = edges.distance;
-  look_around(picture, heights.data(), pixel_loops().find_higher, around,
-              std::nextafter(limit_sq, infinity), execution,
-              [&](Index pixel, double square, Index number) {
-                edges.parent[pixel] = pixel + number;
-                squares[pixel] = number == 0 ? infinity : square;
-              });
+  search_surroundings(picture, heights.data(), pixel_loops().find_higher, around,
+                      std::nextafter(limit_sq, infinity), execution,
+                      [&](Index pixel, double square, Index number) {
+                        edges.parent[pixel] = pixel + number;
+                        squares[pixel] = number == 0 ? infinity : square;
+                      });
   const std::vector<Index> rest = unfinished(picture, squares, around.complete_sq());
-  const Index looks = order.looks * picture.pixels();
+  const Index visits = order.visits * picture.pixels();
   if (!rest.empty() &&
-      !look_through_blocks(picture, heights.data(), rest, looks, limit_sq, execution, edges)) {
-    return look_in_tree(picture, order, execution, edges);
+      !search_blocks(picture, heights.data(), rest, visits, limit_sq, execution, edges)) {
+    return search_tree(picture, order, execution, edges);
   }
   run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
     for (Index pixel = begin; pixel < end; ++pixel) {
@@ -159,11 +161,11 @@ void raster_parents(const Picture& picture, const double* density, Index reach, 
                     const Execution& execution, const PixelEdges& edges) {
   const SortedSurroundings around = SortedSurroundings::boxed(picture, {reach, reach});
   const FindHigher find = single ? pixel_loops().find_raster_single : pixel_loops().find_raster;
-  look_around(picture, density, find, around, std::numeric_limits<double>::max(), execution,
-              [&](Index pixel, double square, Index number) {
-                edges.parent[pixel] = pixel + number;
-                edges.distance[pixel] = number == 0 ? infinity : std::sqrt(square);
-              });
+  search_surroundings(picture, density, find, around, std::numeric_limits<double>::max(), execution,
+                      [&](Index pixel, double square, Index number) {
+                        edges.parent[pixel] = pixel + number;
+                        edges.distance[pixel] = number == 0 ? infinity : std::sqrt(square);
+                      });
 }
 
 }  // namespace quickshift

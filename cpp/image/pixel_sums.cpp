@@ -11,23 +11,25 @@ namespace quickshift {
 
 namespace {
 
-// A power of two, so that differences of colors stay what they are: bandwidths become 1 to 2.
+// A factor that brings the bandwidth to [1, 2). It is a power of two, so scaling colors by it does
+// not round.
 double scale_of(const PixelKernel& kernel) {
   return std::ldexp(1.0, -std::ilogb(kernel.bandwidth));
 }
 
-// The logarithm to the base 2 of a kernel is this times the square of the scaled distance.
+// The base-2 logarithm of a kernel is this factor times the squared scaled distance.
 double factor_of(const PixelKernel& kernel) {
   const double width = kernel.bandwidth * scale_of(kernel);
   return -0.5 * 1.4426950408889634 / (width * width);
 }
 
 struct LineOffset {
-  std::vector<Index> step;      // by axis but the last
-  std::vector<double> squares;  // of the scaled distance, by columns apart
+  std::vector<Index> step;      // by axis, except the last
+  std::vector<double> squares;  // squared scaled distances, by difference of columns
 };
 
-// The lines that come after a line in raster order and are in its pixels' boxes.
+// The lines that follow a line in raster order and intersect the boxes of its pixels, and the line
+// itself.
 std::vector<LineOffset> lines_after(const Picture& picture, const PixelKernel& kernel) {
   const int last = picture.axes() - 1;
   const double scale = scale_of(kernel);
@@ -63,7 +65,7 @@ class TileSums {
 
   void operator()(Index box, double* to, const Execution& execution) {
     tile_.load(box, scale_of(kernel_));
-    sums_.assign(static_cast<std::size_t>(tile_.plane_size()), 1.0);  // a pixel's own term
+    sums_.assign(static_cast<std::size_t>(tile_.plane_size()), 1.0);  // the pixel's own term
     for (Index line = 0; line < tile_.all_lines() && !execution.stops(); ++line) add_from(line);
     for (const PixelTile::Line& line : tile_.lines()) {
       const double* from = sums_.data() + tile_.start(line.number);
@@ -75,7 +77,8 @@ class TileSums {
   }
 
  private:
-  // Lets a line meet itself and those after it. So a sum gets its terms from line after line.
+  // Adds the terms of the pairs within a line, and of its pairs with later lines. Every sum
+  // therefore receives its terms line by line in raster order.
   void add_from(Index line) {
     const std::vector<Index> at = tile_.position_of(line);
     const bool inner = tile_.is_inner(at);
@@ -89,8 +92,9 @@ class TileSums {
         pixel_loops().add_lines(lines);
         continue;
       }
-      // Who is summed at once follows from the offsets, whichever lines there are: so do the bits.
-      if (slot == lines_at_once) {
+      // Which lines are summed together depends only on their offsets, not on which lines exist in
+      // this tile. Neither, therefore, do the bits.
+      if (slot == lines_per_call) {
         if (lines.others > 0) pixel_loops().add_lines(lines);
         lines.others = slot = 0;
       }
@@ -115,7 +119,7 @@ class TileSums {
     return lines;
   }
 
-  // The line some steps from another, or -1 if there is none or neither of them is inside the halo.
+  // The line at a given step from another; -1 if there is none, or if both lie in the halo.
   Index line_at(const std::vector<Index>& from, const std::vector<Index>& step, bool inner) const {
     std::vector<Index> at = from;
     for (std::size_t axis = 0; axis < at.size(); ++axis) {

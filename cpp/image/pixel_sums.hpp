@@ -10,15 +10,15 @@ namespace quickshift {
 
 struct PixelKernel {
   double bandwidth;
-  std::vector<Index> reach;  // of the box, in pixels to each side, by axis
+  std::vector<Index> reach;  // half the width of the box, in pixels, by axis
 };
 
-// sums[pixel] = Σ exp(-s / 2h²), its own term included; NaN outside of the mask. The bits at a
-// pixel depend on the pixels in its box and on nothing else.
+// sums[pixel] = Σ exp(-s / 2h²) over the pixels in its box, itself included, where s is the squared
+// distance; NaN outside the mask. The bits of a sum depend only on the pixels in the box.
 void pixel_sums(const Picture& picture, PixelKernel kernel, const Execution& execution,
                 double* sums);
 
-// As scikit-image sums in single precision, on top of `start`, for two axes.
+// Adds kernels to `start` as scikit-image does in single precision, for pictures with two axes.
 void raster_sums(const Picture& picture, const double* start, float factor, Index reach,
                  const Execution& execution, double* sums);
 

@@ -10,13 +10,13 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double number_at_first = 2000.0;  // of pixels around
-constexpr double margin = 1.0 - 1e-6;       // for rounding, in single precision too
+constexpr double usual_count = 2000.0;  // pixels in the surroundings unless tau is smaller
+constexpr double margin = 1.0 - 1e-6;   // covers rounding errors, in single precision too
 
-// The radius of the ball with about so many pixels in it.
-double radius_of_many(const Picture& picture) {
+// The radius of the ball that contains about usual_count pixels.
+double usual_radius(const Picture& picture) {
   const double half_axes = 0.5 * picture.axes();
-  double log_volume = std::log(number_at_first) + std::lgamma(half_axes + 1.0);
+  double log_volume = std::log(usual_count) + std::lgamma(half_axes + 1.0);
   for (const double gap : picture.spacing) log_volume += std::log(gap);
   return std::exp(log_volume / picture.axes()) / std::sqrt(3.14159265358979324);
 }
@@ -34,7 +34,7 @@ std::vector<Index> reach_within(const Picture& picture, double radius) {
 }  // namespace
 
 SortedSurroundings SortedSurroundings::within(const Picture& picture, double radius) {
-  const double usual = std::min(radius, radius_of_many(picture));
+  const double usual = std::min(radius, usual_radius(picture));
   SortedSurroundings around(picture, reach_within(picture, usual), usual);
   if (usual < radius) around.complete_sq_ = usual * usual;
   return around;

@@ -1,4 +1,5 @@
-// The pixels around a pixel in the order in which a search looks at them.
+// The offsets of the pixels around a pixel, sorted by distance: the order in which a search visits
+// them.
 #pragma once
 
 #include <vector>
@@ -11,18 +12,19 @@ namespace quickshift {
 
 class SortedSurroundings {
  public:
-  // Those up to a radius, or up to some radius that makes them some thousand.
+  // The offsets up to a radius, or up to a smaller radius that leaves about two thousand of them.
   static SortedSurroundings within(const Picture& picture, double radius);
-  // Those of a box.
+  // The offsets of a box.
   static SortedSurroundings boxed(const Picture& picture, std::vector<Index> reach);
 
   const std::vector<Index>& halo() const { return reach_; }
-  // Up to this square of the distance without colors none that was asked for is missing.
+  // Squared distance, without colors, up to which the offsets are complete; infinite if none of
+  // those that were requested is missing.
   double complete_sq() const { return complete_sq_; }
 
-  // For the layout of a tile; `steps` is written, and kept by what is returned.
+  // The offsets for the memory layout of a tile. Writes `steps`, which the result points to.
   Surroundings in(const PixelTile& tile, std::vector<Index>& steps) const;
-  // The squares of the distance of the lines around a line.
+  // Writes the squared distances from a line, at a position, to the lines around it.
   void write_line_squares(const Picture& picture, const std::vector<Index>& at,
                           std::vector<double>& line_sq) const;
 
@@ -31,8 +33,8 @@ class SortedSurroundings {
 
   std::vector<Index> reach_;
   double complete_sq_;
-  std::vector<std::vector<Index>> steps_;  // by axis
-  std::vector<std::vector<Index>> lines_;  // around a line: steps by axis but the last
+  std::vector<std::vector<Index>> steps_;  // offsets by axis
+  std::vector<std::vector<Index>> lines_;  // lines around a line: offsets by axis, except the last
   std::vector<Index> number_, column_, line_;
   std::vector<double> least_sq_;
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr Index most_columns = 256;
 constexpr Index widest_vector = 8;
 
-// Small enough for the cache, large enough for its halo.
+// Side of a box: small enough for a tile to fit into the cache, and large relative to its halo.
 Index side_of(const Picture& picture, int axis) {
   const int axes = picture.axes();
   if (axis == axes - 1) return most_columns;
@@ -79,8 +79,8 @@ void PixelTile::load_plane(const double* values, double outside, std::vector<dou
   });
 }
 
-// Calls copy(where in a plane, which pixel, how many) for the part of each line that is in the
-// picture.
+// Calls copy(offset in a plane, first pixel, number of pixels) for the part of each line that lies
+// in the picture.
 template <class Copy>
 void PixelTile::for_runs(const Copy& copy) const {
   const int last = picture_.axes() - 1;

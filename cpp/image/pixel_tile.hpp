@@ -1,5 +1,7 @@
-// A box of a picture with a halo around it, copied into planes of doubles: loops over it have no
-// borders, and run along the last axis. A line is what the other axes leave fixed.
+// A tile: a box of a picture and the halo around it, copied into one plane of doubles per channel.
+//
+// Loops over a tile run along lines, that is, along the last axis at fixed positions on the other
+// axes. The halo spares them a special case at the border of the picture.
 #pragma once
 
 #include <vector>
@@ -10,40 +12,40 @@ namespace quickshift {
 
 class PixelTile {
  public:
-  // halo: pixels around the box, by axis.
+  // halo: width of the halo in pixels, by axis.
   PixelTile(const Picture& picture, std::vector<Index> halo);
 
-  static Index count(const Picture& picture);  // of the boxes that cover a picture
+  static Index count(const Picture& picture);  // number of boxes that cover a picture
 
-  // Moves to a box. Colors are multiplied by `scale`; those of what is outside of the picture or
-  // of its mask are infinite, so far from all others that no kernel reaches them.
+  // Loads a box and multiplies its colors by `scale`. Pixels outside the picture or its mask get
+  // infinite colors, so their kernels vanish.
   void load(Index box, double scale = 1.0);
-  // Copies what else is known of pixels, into a plane like those of the colors.
+  // Copies further values of the pixels into a plane with the layout of the colors.
   void load_plane(const double* values, double outside, std::vector<double>& plane) const;
 
-  // Lines of the box with its halo are numbered in raster order.
+  // Lines of the tile, halo included, are numbered in raster order.
   struct Line {
-    Index number;           // with the halo
-    Index first_pixel;      // of the picture
-    std::vector<Index> at;  // its position in the picture, but for the last axis
+    Index number;           // among the lines with the halo
+    Index first_pixel;      // number of its first pixel in the picture
+    std::vector<Index> at;  // position in the picture, without the last axis
   };
-  const std::vector<Line>& lines() const { return lines_; }  // without the halo
+  const std::vector<Line>& lines() const { return lines_; }  // of the box, without the halo
   Index columns() const { return end_.back() - begin_.back(); }
   Index first_column() const { return begin_.back(); }  // in the picture
 
-  // Of all lines, with the halo.
+  // The following include the halo.
   Index all_lines() const { return all_lines_; }
-  std::vector<Index> position_of(Index line) const {  // from the first of the halo
+  std::vector<Index> position_of(Index line) const {  // relative to the first line of the halo
     return position_in(extents_, line);
   }
   const std::vector<Index>& line_extents() const { return extents_; }
   bool in_picture(const std::vector<Index>& position) const;
   bool is_inner(const std::vector<Index>& position) const;
-  Index length() const { return length_; }  // of a line, with the halo and what fills up a vector
+  Index length() const { return length_; }  // of a line, padded to whole vectors
 
   Index plane_size() const { return all_lines_ * length_; }
   const double* colors() const { return colors_.data(); }  // plane after plane
-  // Where the box's part of a line begins in a plane.
+  // Offset in a plane at which the box's part of a line begins.
   Index start(Index line) const { return line * length_ + halo_.back(); }
 
  private:
@@ -52,8 +54,8 @@ class PixelTile {
 
   const Picture& picture_;
   std::vector<Index> halo_;
-  std::vector<Index> begin_, end_;  // of the box
-  std::vector<Index> extents_;      // of the lines with the halo, by axis but the last
+  std::vector<Index> begin_, end_;  // the box, in pixels
+  std::vector<Index> extents_;      // numbers of lines with the halo, by axis except the last
   Index all_lines_ = 0;
   Index length_ = 0;
   std::vector<Line> lines_;

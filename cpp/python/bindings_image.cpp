@@ -1,4 +1,4 @@
-// Pictures for Python.
+// Bindings of the functions for pictures.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +17,8 @@ using Axes = std::vector<Index>;
 
 Axes axes_of(const Indices& array) { return {array.data(), array.data() + array.size()}; }
 
-// Raises where a picture's parts do not fit each other.
-void fit(Picture& picture, const std::optional<Mask>& mask) {
+// Throws unless the shape and the mask match the number of pixels; sets the mask.
+void validate_and_set_mask(Picture& picture, const std::optional<Mask>& mask) {
   require(!picture.shape.empty(), "shape must have an axis");
   Index pixels = 1;
   for (const Index extent : picture.shape) {
@@ -35,7 +35,7 @@ Picture picture_of(const AnyPoints& colors, const Indices& shape, const Reals& s
                    const Axes& origin, const std::optional<Mask>& mask) {
   Picture picture{
       points_of(colors), axes_of(shape), {spacing.data(), spacing.data() + spacing.size()}, origin};
-  fit(picture, mask);
+  validate_and_set_mask(picture, mask);
   require(spacing.size() == shape.size() && origin.size() == shape.size(),
           "shape, spacing and origin differ in length");
   for (const double gap : picture.spacing) {
@@ -52,7 +52,7 @@ auto sums(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
   require(bandwidth > 0.0 && std::isfinite(bandwidth), "bandwidth must be positive");
   require(kernel.reach.size() == picture.shape.size() &&
               std::all_of(kernel.reach.begin(), kernel.reach.end(), [](Index r) { return r >= 0; }),
-          "reach must have one number an axis, none negative");
+          "reach must have one number per axis, none negative");
   Buffer<double> values(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
     pixel_sums(picture, kernel, execution, values.data());
@@ -66,16 +66,16 @@ auto edges_of(Buffer<Index>& parent, Buffer<double>& distance) {
 
 auto parents(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
              const Indices& origin, const std::optional<Mask>& mask, const Reals& density, int bits,
-             double tau, int threads, const Report& report, Index looks) {
+             double tau, int threads, const Report& report, Index visits) {
   const Picture picture = picture_of(colors, shape, spacing, axes_of(origin), mask);
   require(static_cast<Index>(density.size()) == picture.pixels(),
           "density does not fit the colors");
   require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau or bits out of range");
-  require(looks >= 0 && looks <= 1'000'000, "looks out of range");
+  require(visits >= 0 && visits <= 1'000'000, "visits out of range");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
-    pixel_parents(picture, {density.data(), bits, tau, looks}, execution,
+    pixel_parents(picture, {density.data(), bits, tau, visits}, execution,
                   {parent.data(), distance.data()});
   });
   return edges_of(parent, distance);
@@ -85,7 +85,7 @@ auto strength(const Indices& shape, const std::optional<Mask>& mask, const Indic
               const Reals& distance, int threads, const Report& report) {
   const auto rows = static_cast<Index>(parent.size());
   Picture picture{{nullptr, nullptr, rows, 0}, axes_of(shape), {}, {}};
-  fit(picture, mask);
+  validate_and_set_mask(picture, mask);
   require(distance.size() == parent.size(), "parent and distance differ in length");
   require(std::all_of(parent.data(), parent.data() + rows,
                       [=](Index row) { return row >= 0 && row < rows; }),
@@ -105,10 +105,10 @@ auto rounded(const Reals& values, int bits) {
   return result.array();
 }
 
-// A picture of two axes as scikit-image sees it.
+// A picture with two axes and unit spacing, as in scikit-image.
 Picture raster_picture(const AnyPoints& colors, Index rows, Index columns) {
   Picture picture{points_of(colors), {rows, columns}, {1.0, 1.0}, {0, 0}};
-  fit(picture, std::nullopt);
+  validate_and_set_mask(picture, std::nullopt);
   return picture;
 }
 
@@ -144,21 +144,22 @@ auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const
 void bind_image(nb::module_& m) {
   m.def("pixel_sums", &sums, "colors"_a, "shape"_a, "spacing"_a, "mask"_a.none(), "bandwidth"_a,
         "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Sums of Gaussian kernels over a box of pixels around each pixel.");
+        "Sum Gaussian kernels over a box of pixels around each pixel.");
   m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
-        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "looks"_a = 300,
-        "Nearest higher pixel of every pixel within tau, and the distance to it.");
+        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "visits"_a = 300,
+        "Find every pixel's nearest higher pixel within tau, and the distance to it.");
   m.def("boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
         "threads"_a = 1, "report"_a = nb::none(),
-        "For every pixel the least tau that joins it with all its neighbours.");
+        "Find, for every pixel, the least tau that joins it with all its neighbors.");
   m.def("round_to_bits", &rounded, "values"_a, "bits"_a,
-        "Numbers as they are compared, rounded to so many significant bits.");
+        "Round numbers to a number of significant bits, as they are compared.");
   m.def("raster_sums_single", &raster_sums_single, "colors"_a, "rows"_a, "columns"_a, "start"_a,
         "factor"_a, "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Sums in single precision and in raster order, added to `start`.");
+        "Add sums of kernels to `start`, in single precision and raster order.");
   m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "density"_a,
         "reach"_a, "single"_a = false, "threads"_a = 1, "report"_a = nb::none(),
-        "Nearest strictly higher pixel in a square window, the first in raster order.");
+        "Find the nearest strictly higher pixel in a square window; ties: the first in raster "
+        "order.");
 }
 
 }  // namespace quickshift

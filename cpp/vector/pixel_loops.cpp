@@ -8,14 +8,14 @@ namespace {
 
 constexpr Index larger_of(Index a, Index b) { return a > b ? a : b; }
 
-// Colors of some pixels side by side. `known`: how many channels there are, 0 where that is known
-// at run time only; then they are loaded where they are needed.
+// Colors of adjacent pixels. `known` is the number of channels, or 0 if it is known only at run
+// time; the colors are then loaded when they are needed.
 template <int known>
 struct Colors {
   Colors(const double* at, Index plane, int) {
     for (int k = 0; k < known; ++k) values[k] = load(at + k * plane);
   }
-  // The square to the pixels at another place, on top of one that is given.
+  // Adds the squared differences to the colors at another position to a given square.
   Vec square_to(const double* other, Index plane, Vec square) const {
     for (int k = 0; k < known; ++k) {
       const Vec delta = values[k] - load(other + k * plane);
@@ -42,13 +42,13 @@ struct Colors<0> {
 
 template <int known, int others>
 void add_others(const LinesOfPixels& of) {
-  const LinesOfPixels lines = of;  // which no sum can overwrite
+  const LinesOfPixels lines = of;  // a copy, which the stores to sums cannot alias
   for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
     Vec squares[others];
     for (int other = 0; other < others; ++other) {
       squares[other] = broadcast(lines.squares[other][apart < 0 ? -apart : apart]);
     }
-    // One of the two in the columns of the tile; beyond them sums do not matter.
+    // Pairs with at least one pixel in the columns of the tile; sums beyond them are not used.
     const Index begin = -larger_of(apart, 0);
     const Index end = lines.columns + larger_of(-apart, 0);
     for (Index i = begin; i < end; i += lanes) {
@@ -88,7 +88,7 @@ template <int known>
 void add_known(const LinesOfPixels& lines) {
   using Add = void (*)(const LinesOfPixels&);
   constexpr Add by_others[] = {add_within<known>, add_others<known, 1>, add_others<known, 2>};
-  static_assert(sizeof by_others / sizeof *by_others == lines_at_once + 1);
+  static_assert(sizeof by_others / sizeof *by_others == lines_per_call + 1);
   by_others[lines.others](lines);
 }
 
@@ -98,7 +98,8 @@ void add_lines(const LinesOfPixels& lines) {
   add_known<0>(lines);
 }
 
-// As float arithmetic would: what is rounded to double first has bits enough to be rounded again.
+// Rounds to float, with the result of float arithmetic: a double has enough bits that rounding
+// twice equals rounding once.
 inline Vec to_single(Vec x) {
   typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
   return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
@@ -119,14 +120,14 @@ inline Vec with_colors(const double* a, const double* b, Index plane, int channe
   return square;
 }
 
-// What the search has found for some pixels side by side.
+// The nearest pixels found so far for some adjacent pixels.
 struct Nearest {
   Vec square;
   Vec height;
   Bits number;
 };
 
-// The total order: of equal heights the pixel with the larger number is higher.
+// The total order: of equal heights, the pixel with the larger number is higher.
 struct TotalOrder {
   static Bits higher(Vec there, Vec here, Index number) {
     return number > 0 ? there >= here : there > here;
@@ -156,8 +157,8 @@ template <class Order>
 void find(const PixelSearch& line, const Surroundings& around) {
   for (Index i = 0; i < line.columns; i += lanes) {
     const Vec height = load(line.heights + i);
-    const Vec place = load(line.places + i);
-    // Nothing is nearer than what is not there.
+    const Vec coordinate = load(line.coordinates + i);
+    // A square of 0 ends the search of pixels that are not present.
     const Bits present = height > -__builtin_inf();
     Nearest nearest{where(present, broadcast(line.beyond)), broadcast(__builtin_inf()), Bits{}};
     for (Index k = 0; k < around.count; ++k) {
@@ -165,7 +166,7 @@ void find(const PixelSearch& line, const Surroundings& around) {
       const Vec there = load(line.heights + i + around.step[k]);
       const Bits higher = Order::higher(there, height, around.number[k]);
       if (!any(higher)) continue;
-      const Vec along = place - load(line.places + i + around.column[k]);
+      const Vec along = coordinate - load(line.coordinates + i + around.column[k]);
       const Vec square =
           Order::square(line, i, around.step[k], line.line_sq[around.line[k]], along * along);
       const Bits as_near = higher & (square <= nearest.square);

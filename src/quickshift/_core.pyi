@@ -397,7 +397,7 @@ def pixel_sums(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Sums of Gaussian kernels over a box of pixels around each pixel."""
+    """Sum Gaussian kernels over a box of pixels around each pixel."""
 
 def pixel_parents(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -421,13 +421,13 @@ def pixel_parents(
     tau: float,
     threads: int = 1,
     report: Callable | None = None,
-    looks: int = 300,
+    visits: int = 300,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Nearest higher pixel of every pixel within tau, and the distance to it.
+    Find every pixel's nearest higher pixel within tau, and the distance to it.
     """
 
 def boundary_strength(
@@ -447,7 +447,9 @@ def boundary_strength(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """For every pixel the least tau that joins it with all its neighbours."""
+    """
+    Find, for every pixel, the least tau that joins it with all its neighbors.
+    """
 
 def round_to_bits(
     values: Annotated[
@@ -455,7 +457,7 @@ def round_to_bits(
     ],
     bits: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Numbers as they are compared, rounded to so many significant bits."""
+    """Round numbers to a number of significant bits, as they are compared."""
 
 def raster_sums_single(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -469,7 +471,7 @@ def raster_sums_single(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Sums in single precision and in raster order, added to `start`."""
+    """Add sums of kernels to `start`, in single precision and raster order."""
 
 def raster_parents(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -487,7 +489,7 @@ def raster_parents(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Nearest strictly higher pixel in a square window, the first in raster order.
+    Find the nearest strictly higher pixel in a square window; ties: the first in raster order.
     """
 
 def tree_shape(locations: int) -> tuple[int, int]:
