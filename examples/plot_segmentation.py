@@ -2,13 +2,15 @@
 A picture, from fine segments to coarse
 =======================================
 
-Quick Shift on a photograph: a pixel is a point, with two coordinates and three colors. What is
-alike and near becomes a segment, and one computation holds the segments of every tau.
+Quick Shift on a photograph: a pixel is a point with two coordinates and three colors. Pixels that
+are near each other and similar in color become a segment, and one computation gives the segments
+of every tau.
 """
 
 # %%
-# A segment joins what is alike, so it may have several pieces: here the grain of the wood makes
-# hundreds of specks. ``enforce_connectivity`` gives small ones to the segment around them.
+# A segment joins pixels of similar color, so it may have several connected pieces: here the grain
+# of the wood causes hundreds of tiny ones. ``enforce_connectivity`` merges small pieces into the
+# segments around them.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -25,9 +27,9 @@ print(f"{connected.max() + 1} segments in {qs.count_pieces(connected).sum()} pie
 
 
 # %%
-# The segments outlined, and each painted in the mean of its colors.
+# The left panel outlines the segments; the right panel paints each in its mean color.
 def outline(labels, ax, **style):
-    """Draw a line between any two neighbours of different labels."""
+    """Draw a line between any two neighbors with different labels."""
     row, column = np.nonzero(labels[:, 1:] != labels[:, :-1])
     upright = np.stack([[column + 0.5, row - 0.5], [column + 0.5, row + 0.5]])
     row, column = np.nonzero(labels[1:] != labels[:-1])
@@ -48,8 +50,8 @@ figure.tight_layout(w_pad=1)
 plt.show()
 
 # %%
-# Parents are searched once. ``labels_for`` gives up the longest moves until there are as many
-# segments as asked for, so every segment of a fine cut lies within one of the coarser cuts.
+# Parents are searched once. ``labels_for`` removes the longest moves until the picture has the
+# requested number of segments, so every segment of a fine cut lies within one of each coarser cut.
 forest = qs.segment_forest(photo, bandwidth=5.0)
 moves = -np.sort(-forest.parent_distance, axis=None)
 
@@ -62,8 +64,8 @@ figure.tight_layout(w_pad=1, h_pad=1.5)
 plt.show()
 
 # %%
-# Every boundary disappears at some tau. ``boundary_strength`` says at which: the rim of the cup
-# stays for long, the grain of the wood goes soon.
+# Every boundary disappears at some tau, which ``boundary_strength`` returns. The rim of the cup
+# persists up to a large tau; the grain of the wood disappears early.
 strength = qs.boundary_strength(forest)
 
 figure, ax = plt.subplots(figsize=(12, 7.8))

@@ -1,4 +1,4 @@
-"""LIME, which explains what classifiers see in pictures, runs with our segments."""
+"""LIME, which explains the predictions of image classifiers, runs with our segments."""
 
 from collections.abc import Callable
 from functools import partial
@@ -46,7 +46,7 @@ def explain(segmentation: Segmentation | None, picture: NDArray[Any] = PICTURE) 
 
 
 def contributions(picture: NDArray[Any], segments: NDArray[Any]) -> NDArray[np.float64]:
-    """What hiding each segment takes from the brightness: the weights that LIME looks for."""
+    """Return how much hiding each segment reduces the brightness: the weights LIME estimates."""
     return np.bincount(segments.ravel(), picture.mean(axis=2).ravel()) / segments.size / 255
 
 

@@ -1,4 +1,4 @@
-"""Label images: mean colors, pieces of segments, and segments made connected."""
+"""Label images: mean colors, pieces of segments, and enforced connectivity."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ CASES = [
 
 
 def random_labels(shape: tuple[int, ...], start_label: int, seed: int) -> Labels:
-    """Few labels in patches, with a gap between them; even seeds have a mask."""
+    """Return patches of few labels, whose numbers have a gap; even seeds mask some pixels out."""
     rng = np.random.default_rng([seed, *shape])
     labels = start_label + rng.choice([0, 1, 2, 5], size=shape)
     for axis, length in enumerate(shape):
@@ -43,7 +43,7 @@ def structure(labels: Labels, connectivity: int) -> NDArray[np.bool_]:
 
 
 def pieces_slowly(labels: Labels, connectivity: int, start_label: int) -> Iterator[list[Pixel]]:
-    """Pixels of each piece of each label, in raster order."""
+    """Yield the pixels of each piece of each label, in raster order."""
     for label in np.unique(labels[labels >= start_label]):
         marks, n_pieces = ndimage.label(labels == label, structure(labels, connectivity))
         for mark in range(1, n_pieces + 1):
@@ -64,7 +64,7 @@ def beside(pixel: Pixel, connectivity: int) -> Iterator[Pixel]:
 def islands_slowly(
     small: list[list[Pixel]], settled: set[Pixel], connectivity: int
 ) -> Iterator[list[list[Pixel]]]:
-    """Groups of small pieces that nothing settled touches, by flooding."""
+    """Yield groups of connected small pieces that touch no settled pixel, by flood fill."""
     waiting = list(small)
     while waiting:
         group, touched = [waiting.pop(0)], set()
@@ -77,7 +77,7 @@ def islands_slowly(
 
 
 def enforce_slowly(labels: Labels, min_size: int, connectivity: int, start_label: int) -> Labels:
-    """Do what the docstring says, pixel by pixel."""
+    """Implement the docstring of `enforce_connectivity` pixel by pixel."""
     result = {tuple(pixel): None for pixel in np.argwhere(labels >= start_label).tolist()}
     pieces = sorted(pieces_slowly(labels, connectivity, start_label))
     largest = {}

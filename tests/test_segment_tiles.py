@@ -1,4 +1,4 @@
-"""Tiles give the labels of the whole picture, bit by bit."""
+"""Segmentation by tiles gives exactly the labels of the whole picture."""
 
 import numpy as np
 import pytest
