@@ -1,4 +1,4 @@
-"""Every check says what came, what was expected and how to mend it."""
+"""Every check says what was passed, what was expected, and which change fixes it."""
 
 import math
 from decimal import Decimal

@@ -330,7 +330,7 @@ def test_rows_must_be_there(tree: ClusterTree) -> None:
         tree.merge_level(0, [3, -1])
     with pytest.raises(IndexError, match="i ranges from 20 to 20, expected rows from 0 to 19"):
         tree.merge_level(20, 0)
-    with pytest.raises(TypeError, match="i is of type float64, expected whole numbers"):
+    with pytest.raises(TypeError, match="i is of type float64, expected row indices"):
         tree.merge_level(0.5, 0)
 
 

@@ -1,4 +1,4 @@
-"""Facts about the data with known truth: what they claim of themselves must hold."""
+"""The true densities and modes that the data sets state are checked numerically."""
 
 import pickle
 from dataclasses import FrozenInstanceError
@@ -141,10 +141,10 @@ def test_labels_name_the_component_and_follow_the_weights(mixture):
     X, labels = mixture.sample(30_000, seed=2)
     shares = np.bincount(labels) / len(labels)
     np.testing.assert_allclose(shares, mixture.weights, atol=0.01)
-    centre = [
+    center = [
         mixture.means[1] if isinstance(mixture, GaussianMixture) else mixture.shapes[1].center
     ]
-    np.testing.assert_allclose(X[labels == 1].mean(axis=0), centre[0], atol=0.05)
+    np.testing.assert_allclose(X[labels == 1].mean(axis=0), center[0], atol=0.05)
 
 
 @by_name({**LINE, **CONDITIONAL})
@@ -373,10 +373,10 @@ def test_seed_spreader_stays_then_moves_by_half_the_dimension_in_radii():
     X, labels = seed_spreader(10_000, 3, noise=0, restarts=0, stay=1000, seed=1)
     assert set(labels) == {0}
     stands = X.reshape(10, 1000, 3)
-    centres = stands.mean(axis=1)
-    reach = np.linalg.norm(stands - centres[:, None], axis=2).max()
+    centers = stands.mean(axis=1)
+    reach = np.linalg.norm(stands - centers[:, None], axis=2).max()
     assert 95 < reach < 110
-    moved = np.linalg.norm(np.diff(centres, axis=0), axis=1)
+    moved = np.linalg.norm(np.diff(centers, axis=0), axis=1)
     np.testing.assert_allclose(moved, 150, atol=15)
 
 
@@ -406,8 +406,8 @@ def test_blobs_are_round_gaussians_in_the_box():
 
 def test_moons_without_noise_lie_on_two_half_circles():
     X, labels = moons(200, noise=0)
-    centres = np.array([[0, 0], [1, 0.5]])[labels]
-    np.testing.assert_allclose(np.linalg.norm(X - centres, axis=1), 1)
+    centers = np.array([[0, 0], [1, 0.5]])[labels]
+    np.testing.assert_allclose(np.linalg.norm(X - centers, axis=1), 1)
     assert (X[labels == 0, 1] >= 0).all()
     assert (X[labels == 1, 1] <= 0.5).all()
 
@@ -453,31 +453,37 @@ def test_public_names_exist_and_have_examples():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: blobs(-1), "n is -1; expected at least 0"),
-        (lambda: blobs(10, 0), "d is 0"),
-        (lambda: blobs(10, spread=0), "spread is 0"),
-        (lambda: blobs(10, seed=None), "seed is None"),
-        (lambda: moons(10, noise=-1), "noise is -1"),
-        (lambda: circles(10, factor=2), "factor is 2"),
-        (lambda: seed_spreader(10, variant="other"), "'simden' or 'varden'"),
-        (lambda: seed_spreader(10, noise=1), "noise is 1"),
-        (lambda: GaussianMixture([[]]), "means have shape"),
-        (lambda: GaussianMixture([0, np.nan]), "means have shape"),
+        (lambda: blobs(-1), "n is -1, expected a whole number of at least 0"),
+        (lambda: blobs(10, 0), "d is 0, expected a whole number of at least 1"),
+        (lambda: blobs(10, spread=0), "spread is 0, expected a positive, finite number"),
+        (lambda: blobs(10, box=np.inf), "box is inf, expected a positive, finite number"),
+        (lambda: blobs(10, seed=None), r"seed is None, expected .*Generator\. Use seed=0"),
+        (lambda: moons(10, noise=-1), "noise is -1.0, expected a finite number of at least 0"),
+        (lambda: moons(10, noise=np.inf), "noise is inf, expected a finite number of at least 0"),
+        (lambda: circles(10, factor=2), "factor is 2, expected a positive number below 1"),
+        (lambda: seed_spreader(10, variant="other"), "'other', expected one of 'simden', 'varden'"),
+        (
+            lambda: seed_spreader(10, noise=1),
+            "noise is 1, expected a share of at least 0 and below",
+        ),
+        (lambda: seed_spreader(10, restarts=-1), "restarts is -1.0, expected a number of at least"),
+        (lambda: GaussianMixture([[]]), r"means has shape \(1, 0\), expected .*one row per compon"),
+        (lambda: GaussianMixture([0, np.nan]), r"means has shape \(2,\), expected finite numbers"),
         (lambda: GaussianMixture([0, 1], [1, 2, 3]), r"expected one number, \(2,\)"),
         (lambda: GaussianMixture([0, 1], [1, 0]), "positive definite"),
         (lambda: GaussianMixture([[0, 0]], [[[1, 0.5], [0, 1]]]), "symmetric"),
-        (lambda: GaussianMixture([0, 1], weights=[1, 0]), "2 positive numbers"),
-        (lambda: GaussianMixture([[0, 0]]).density([1, 2]), r"expected \(m, 2\)"),
-        (lambda: Ball(3.0), "one finite number for each coordinate"),
-        (lambda: Ball((0,), -1), "radius is -1"),
+        (lambda: GaussianMixture([0, 1], weights=[1, 0]), "2 positive numbers: one per component"),
+        (lambda: GaussianMixture([[0, 0]]).density([1, 2]), r"\(2,\), expected \(m, 2\)"),
+        (lambda: Ball(3.0), "center is 3.0, expected one finite number per coordinate"),
+        (lambda: Ball((0,), -1), "radius is -1, expected a positive, finite number"),
         (lambda: Box((0, 0), (1, 0)), "low below high"),
         (lambda: Box((0, 0), (1,)), "low below high"),
         (lambda: ShapeMixture([]), "at least one shape"),
         (lambda: ShapeMixture([Ball((0,)), Ball((0, 0))]), r"dimensions \[1, 2\]"),
-        (lambda: two_branches(noise=0), "noise is 0"),
-        (lambda: circle().conditional_modes(1.5), r"outside \[-1.0, 1.0\]"),
-        (lambda: circle().conditional_modes([0, 0.1]), "ask in a loop"),
-        (lambda: circle().conditional_density(np.nan, 0), "outside"),
+        (lambda: two_branches(noise=0), "noise is 0, expected a positive, finite number"),
+        (lambda: circle().conditional_modes(1.5), r"x is 1.5, expected a number in \[-1.0, 1.0\]"),
+        (lambda: circle().conditional_modes([0, 0.1]), r"shape \(2,\), .* once for each x"),
+        (lambda: circle().conditional_density(np.nan, 0), "x is nan, expected a number in"),
     ],
 )
 def test_errors_repeat_what_came_and_say_what_was_expected(call, message):
@@ -486,5 +492,5 @@ def test_errors_repeat_what_came_and_say_what_was_expected(call, message):
 
 
 def test_a_count_that_is_no_integer_is_a_type_error():
-    with pytest.raises(TypeError, match=r"n is 10\.0; expected an integer"):
+    with pytest.raises(TypeError, match=r"n is 10\.0, expected a whole number of at least 0"):
         blobs(10.0)

@@ -461,7 +461,7 @@ def test_merged_modes_are_said() -> None:
         ({"separation_radius": 0.0}, ValueError, "separation_radius is 0.0, expected a positive"),
         ({"pair": (0, 4)}, IndexError, "pair ranges from 0 to 4, expected rows from 0 to 3"),
         ({"pair": (-1, 0)}, IndexError, "pair ranges from -1 to 0"),
-        ({"pair": (0, 1.0)}, TypeError, "pair is of type float64, expected whole numbers"),
+        ({"pair": (0, 1.0)}, TypeError, "pair is of type float64, expected row indices"),
         ({"pair": (0, 1, 2)}, ValueError, "pair is .0, 1, 2., expected two rows"),
         ({"pair": 3}, ValueError, "pair is 3, expected two rows"),
         ({"pair": (0, 2)}, ValueError, "pair names row 2, which has weight zero"),

@@ -285,7 +285,7 @@ BAD_WEIGHTS = {
     "too few": (
         [1, 2],
         ValueError,
-        r"sample_weight has shape \(2,\), expected \(6,\): one weight a",
+        r"sample_weight has shape \(2,\), expected \(6,\): one weight per row",
     ),
     "too many": ([1] * 7, ValueError, r"sample_weight has shape \(7,\), expected \(6,\)"),
     "a column": (np.ones((6, 1)), ValueError, r"sample_weight has shape \(6, 1\), expected \(6,\)"),

@@ -16,14 +16,16 @@ __all__ = [
     "check_count",
     "check_least",
     "check_length",
+    "check_positive",
     "check_real",
+    "check_share",
     "check_tau",
     "check_whole",
 ]
 
 
 def check_real(value: Any, name: str, expected: str) -> float:
-    """Return a number as a float; NaN is refused."""
+    """Return a real number as a float. NaN and booleans are refused."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, expected {expected}.")
     number = float(value)
@@ -33,17 +35,37 @@ def check_real(value: Any, name: str, expected: str) -> float:
 
 
 def check_least(value: Any, name: str, expected: str = "a number of at least 0") -> float:
-    """Return a number that is not negative."""
+    """Return a number of at least 0; infinity is allowed."""
     number = check_real(value, name, expected)
     if number < 0:
         raise ValueError(f"{name} is {number!r}, expected {expected}.")
     return number
 
 
+def check_positive(value: Any, name: str, *, below: float = math.inf) -> float:
+    """Return a positive, finite number below the given limit."""
+    expected = "a positive, finite number"
+    if below < math.inf:
+        expected = f"a positive number below {below:g}"
+    number = check_real(value, name, expected)
+    if not 0 < number < below:
+        raise ValueError(f"{name} is {value!r}, expected {expected}.")
+    return number
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a share of at least 0 and below 1."""
+    expected = "a share of at least 0 and below 1"
+    number = check_real(value, name, expected)
+    if not 0 <= number < 1:
+        raise ValueError(f"{name} is {value!r}, expected {expected}.")
+    return number
+
+
 def check_whole(
     value: Any, name: str, least: int | None = None, *, expected: str | None = None
 ) -> int:
-    """Return a whole number that is not below the least."""
+    """Return a whole number as an int; at least ``least`` if that is given."""
     if expected is None:
         expected = "a whole number" if least is None else f"a whole number of at least {least}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
@@ -54,7 +76,7 @@ def check_whole(
 
 
 def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
-    """Return a whole number from 1 to ``most``."""
+    """Return a whole number from 1 to ``most``; ``what`` says what the limit stands for."""
     expected = f"a whole number from 1 to {most}"
     number = check_whole(value, name, expected=expected)
     if not 1 <= number <= most:
@@ -63,7 +85,11 @@ def check_count(value: Any, name: str, most: int, what: str = "the number of sam
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
-    """Return a string that is one of the choices."""
+    """Return a string that is one of the choices.
+
+    ``otherwise`` is put before the choices in the message, where the argument may also be something
+    that is not a string, such as "a number or ".
+    """
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         known = known if len(choices) == 1 else f"one of {known}"
@@ -72,7 +98,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
 
 
 def check_length(value: Any, name: str) -> float:
-    """Return a positive length, infinity included."""
+    """Return a positive length, which may be infinite."""
     length = check_real(value, name, "a positive length")
     if length <= 0:
         raise ValueError(f"{name} is {length!r}, expected a positive length.")
@@ -80,7 +106,7 @@ def check_length(value: Any, name: str) -> float:
 
 
 def check_tau(tau: Any) -> float:
-    """Return a length that is not negative; infinity keeps every edge."""
+    """Return a length of at least 0; infinity keeps every edge."""
     length = check_real(
         tau, "tau", "a length of at least 0 (only an estimator's parameter may be 'auto')"
     )
@@ -92,7 +118,7 @@ def check_tau(tau: Any) -> float:
 
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
-    """Return a positive, finite bandwidth that fits into the periods."""
+    """Return a positive, finite bandwidth that is small enough for every period."""
     expected = "a positive number (estimators also take a rule such as 'auto')"
     h = check_real(bandwidth, "bandwidth", expected)
     if not 0 < h < math.inf:
@@ -104,7 +130,7 @@ def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> fl
     if h > limit:
         raise ValueError(
             f"bandwidth is {h!r}, expected at most {limit!r} for the {kernel.name} kernel and the "
-            f"period {period!r}: beyond that the kernel would meet two images of one point. Use a "
-            f"smaller bandwidth."
+            f"period {period!r}: beyond that, two images of one point would lie within the kernel. "
+            f"Use a smaller bandwidth."
         )
     return h

@@ -21,14 +21,14 @@ __all__ = [
 
 
 def refuse_lossy(X: Any, name: str = "X") -> None:
-    """Raise where NumPy would silently turn something else into numbers."""
+    """Raise for masked entries and dates, which NumPy would silently convert to numbers."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
             f"{name} has {masked} masked entries, expected none. Drop those rows or fill them "
             f"first, for example with {name}.filled(value)."
         )
-    dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # of a table
+    dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # a data frame
     columns = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
     dates = [dtype for dtype in columns if getattr(dtype, "kind", "") in ("m", "M")]
     if dates:
@@ -39,7 +39,7 @@ def refuse_lossy(X: Any, name: str = "X") -> None:
 
 
 def _numbers(values: Any, name: str, shape: str) -> Numbers:
-    """Return real numbers as a float64 array, or as float32 if they are that."""
+    """Return real numbers as an array: float32 stays float32, anything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
     refuse_lossy(values, name)
@@ -90,7 +90,7 @@ def check_responses(y: ArrayLike, n_samples: int) -> Floats:
     if array.ndim not in (1, 2) or len(array) != n_samples or array.size == 0:
         raise ValueError(
             f"y has shape {np.shape(y)}, expected ({n_samples},) or ({n_samples}, n_outputs): one "
-            f"response a row of X."
+            f"response per row of X."
         )
     finite = np.isfinite(array.reshape(n_samples, -1)).all(axis=1)
     if not finite.all():
@@ -103,7 +103,7 @@ def check_responses(y: ArrayLike, n_samples: int) -> Floats:
 
 
 def check_n_features(points: Numbers, n_features: int, name: str) -> None:
-    """Raise if queries do not have the columns of the samples."""
+    """Raise if queries do not have as many columns as the samples."""
     if points.shape[1] != n_features:
         raise ValueError(
             f"{name} has {points.shape[1]} features, expected {n_features} as in the samples. Pass "
@@ -112,7 +112,7 @@ def check_n_features(points: Numbers, n_features: int, name: str) -> None:
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
-    """Return frequencies as a float64 array, or None where all are one."""
+    """Return frequencies as a float64 array; None, which stands for all ones, stays None."""
     if weights is None:
         return None
     array = np.ascontiguousarray(
@@ -120,7 +120,7 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
     )
     if array.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight a row."
+            f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight per row."
         )
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(
@@ -139,7 +139,7 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
 
 
 def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Return one positive period a feature (infinite: open), or None where all are open."""
+    """Return one positive period per feature, inf if it is not periodic; None if none is."""
     if period is None:
         return None
     try:
@@ -160,10 +160,10 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
 
 
 def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
-    """Return numbers of rows, of any shape."""
+    """Return row indices, an array of any shape, as int64."""
     array = np.asarray(rows)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} is of type {array.dtype}, expected whole numbers of rows.")
+        raise TypeError(f"{name} is of type {array.dtype}, expected row indices (whole numbers).")
     if array.size and not (array.min() >= 0 and array.max() < n_samples):
         raise IndexError(
             f"{name} ranges from {array.min()} to {array.max()}, expected rows from 0 to "
@@ -173,22 +173,25 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
 
 
 def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
-    """Return one density a sample, not NaN but at the ignored rows."""
+    """Return one density per sample; NaN is allowed only in the ignored rows."""
     array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
-            f"density has shape {array.shape}, expected ({n_samples},): one value a sample."
+            f"density has shape {array.shape}, expected ({n_samples},): one value per sample."
         )
     unordered = np.isnan(array)
     if ignored is not None:
         unordered[ignored] = False
     if unordered.any():
-        raise ValueError("density has NaN entries, expected numbers that can be compared.")
+        raise ValueError(
+            "density has NaN entries, expected numbers that can be compared. Drop those rows, or "
+            "give them weight 0."
+        )
     return array
 
 
 def check_heights(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
-    """Return one density a sample, finite and not negative but at the ignored rows."""
+    """Return one density per sample, finite and not negative except in the ignored rows."""
     array = check_density(density, n_samples, ignored)
     counted = np.ones(n_samples, dtype=bool)
     if ignored is not None:

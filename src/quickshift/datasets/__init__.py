@@ -1,16 +1,16 @@
-"""Data with known truth: densities, modes and conditional modes to study mode seeking on.
+"""Data sets whose true density, modes or conditional modes are known, to test mode seeking on.
 
 ===============================================  =================================================
 `GaussianMixture`                                any dimension; density and true modes
 `ShapeMixture` of `Ball`, `Dome`, `Box`          compact support; density and true modes
 `two_branches`, `three_branches_merging`,        (x, y) with known conditional modes,
 `heteroscedastic`, `circle`                      each a `ConditionalMixture`
-`seed_spreader`, `blobs`, `moons`, `circles`,    points with the labels of their making
-`lattice`
+`seed_spreader`, `blobs`, `moons`, `circles`     points with labels that say what drew them
+`lattice`                                        points of an integer lattice, full of ties
 ===============================================  =================================================
 
-Everything random takes ``seed``, an integer or a `numpy.random.Generator`; the default is 0, so
-that two runs of one program see the same data.
+Every function that draws random numbers takes ``seed``, an integer or a `numpy.random.Generator`.
+The default is 0, so that two runs of a program see the same data.
 """
 
 from quickshift.datasets.conditional import (

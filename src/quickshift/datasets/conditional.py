@@ -1,9 +1,10 @@
 """Joint distributions of (x, y) whose conditional modes are known.
 
-Given x, the response y is a mixture of Gaussians whose weights, means and standard deviations are
-functions of x, the branches. The modes of f(y | x) are not the branches themselves: two branches
-nearer than about two standard deviations share one mode, and unequal neighbours pull at each
-other. They are computed from the mixture, so an estimate can be held against them as it is.
+Given x, the response y follows a mixture of Gaussians whose weights, means and standard deviations
+are functions of x; each component is a branch. The modes of f(y | x) are not the means of the
+branches: two branches closer than about two standard deviations share one mode, and neighboring
+branches pull each other's modes away from their means. The modes are therefore computed from the
+mixture, and an estimate can be compared with them directly.
 
 Chen, Genovese, Tibshirani & Wasserman (2016), Nonparametric modal regression, Annals of
 Statistics 44(2), 489–514, study the estimation of such modes; the curves here are our own.
@@ -20,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.datasets.arguments import Seed, as_count, as_generator, as_number
+from quickshift.checks import check_inside, check_positive, check_seed, check_single, check_whole
+from quickshift.checks.datasets import Seed
 from quickshift.datasets.gaussian_mixture import modes_on_line
 
 __all__ = [
@@ -36,17 +38,18 @@ Branches = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 @dataclass(frozen=True)
 class ConditionalMixture:
-    """A distribution of (x, y) on an interval of x, y given x a mixture of Gaussians.
+    """A distribution of (x, y) where x lies in an interval and y given x is a Gaussian mixture.
 
     Parameters
     ----------
     branches : callable
         Takes x of shape (m, 1) and returns weights, means and standard deviations of the k
-        branches, each of a shape that broadcasts to (m, k). Weights sum to one.
+        branches, each of a shape that broadcasts to (m, k). The weights sum to one.
     low, high : float
-        The interval of x.
+        Ends of the interval of x.
     marginal : {"uniform", "arcsine"}
-        Distribution of x on the interval; "arcsine" is that of the shadow of a circle.
+        Distribution of x on the interval; "arcsine" is the distribution of the first coordinate of
+        a uniform point on a circle.
 
     Examples
     --------
@@ -79,30 +82,30 @@ class ConditionalMixture:
         X : ndarray of shape (n, 1)
         y : ndarray of shape (n,)
         """
-        n = as_count(n)
-        rng = as_generator(seed)
+        n = check_whole(n, "n", 0)
+        rng = check_seed(seed)
         share = rng.random(n)
         if self.marginal == "arcsine":
             share = 0.5 - 0.5 * np.cos(np.pi * share)
         x = self.low + (self.high - self.low) * share
         weights, means, scales = self._at(x)
-        # Inverse of the cumulated weights; the last column is left out so that rounding in the
-        # sum cannot point past it.
+        # The branch is drawn by inverting the cumulative weights. Their last column is left out,
+        # because it may round to less than 1, and a draw above it would point past the last branch.
         chosen = (rng.random(n)[:, None] > np.cumsum(weights, axis=1)[:, :-1]).sum(axis=1)
         rows = np.arange(n)
         y = means[rows, chosen] + scales[rows, chosen] * rng.standard_normal(n)
         return x[:, None], y
 
     def conditional_density(self, x: ArrayLike, y: ArrayLike) -> Floats:
-        """Return f(y | x) for ``x`` and ``y`` of one shape, or shapes that broadcast.
+        """Return f(y | x) for arrays ``x`` and ``y`` that broadcast.
 
         Raises
         ------
         ValueError
-            Where x lies outside the interval: nothing is conditioned on there.
+            If some x lies outside the interval, where f(y | x) is not defined.
         """
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
-        self._check_inside(x)
+        check_inside(x, self.low, self.high)
         weights, means, scales = self._at(x.ravel())
         z = (y.ravel()[:, None] - means) / scales
         parts = weights * np.exp(-0.5 * z * z) / (scales * np.sqrt(2 * np.pi))
@@ -119,18 +122,14 @@ class ConditionalMixture:
         return density
 
     def conditional_modes(self, x: float) -> Floats:
-        """Return the local maxima of f(y | x) in y, ascending, for one ``x``."""
-        at = np.asarray(x, dtype=np.float64)
-        if at.size != 1:
-            raise ValueError(
-                f"x has shape {at.shape}; expected one number: the number of modes changes with "
-                "x, so ask in a loop"
-            )
-        self._check_inside(at)
+        """Return the local maxima of f(y | x) in y for a single ``x``, in ascending order."""
+        at = check_single(x)
+        check_inside(at, self.low, self.high)
         weights, means, scales = self._at(at.ravel())
         return modes_on_line(weights[0], means[0], scales[0])
 
     def _at(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return weights, means and standard deviations at each x, each of shape (m, k)."""
         weights, means, scales = np.broadcast_arrays(*self.branches(x[:, None]))
         shape = (len(x), weights.shape[-1])
         return (
@@ -147,17 +146,9 @@ class ConditionalMixture:
             density: Floats = 1 / (np.pi * np.sqrt((x - self.low) * (self.high - x)))
         return density
 
-    def _check_inside(self, x: Floats) -> None:
-        outside = ~((x >= self.low) & (x <= self.high))
-        if outside.any():
-            raise ValueError(
-                f"x = {x[outside].flat[0]} lies outside [{self.low}, {self.high}]; "
-                "there is no data to condition on: keep x in the interval"
-            )
-
 
 def two_branches(noise: float = 0.2) -> ConditionalMixture:
-    """Two waves, one above the other, with shares of 60 % and 40 %.
+    """Two waves, an upper one with 60 % of the samples and a lower one with 40 %.
 
     Parameters
     ----------
@@ -170,7 +161,7 @@ def two_branches(noise: float = 0.2) -> ConditionalMixture:
     >>> two_branches().conditional_modes(0.25).round(3)
     array([-1. ,  1.5])
     """
-    return ConditionalMixture(partial(_two_branches, noise=as_number(noise, "noise", above=0)))
+    return ConditionalMixture(partial(_two_branches, noise=check_positive(noise, "noise")))
 
 
 def _two_branches(x: Floats, noise: float) -> tuple[Floats, Floats, Floats]:
@@ -180,7 +171,7 @@ def _two_branches(x: Floats, noise: float) -> tuple[Floats, Floats, Floats]:
 
 
 def three_branches_merging(noise: float = 0.25) -> ConditionalMixture:
-    """Three straight branches that run into one: three modes at x = 0, one at x = 1.
+    """Three straight branches that merge: three modes at x = 0, one mode at x = 1.
 
     Parameters
     ----------
@@ -193,7 +184,7 @@ def three_branches_merging(noise: float = 0.25) -> ConditionalMixture:
     >>> [len(three_branches_merging().conditional_modes(x)) for x in (0.0, 0.5, 0.9)]
     [3, 3, 1]
     """
-    noise = as_number(noise, "noise", above=0)
+    noise = check_positive(noise, "noise")
     return ConditionalMixture(partial(_three_branches_merging, noise=noise))
 
 
@@ -203,14 +194,14 @@ def _three_branches_merging(x: Floats, noise: float) -> tuple[Floats, Floats, Fl
 
 
 def heteroscedastic(noise: float = 0.1, growth: float = 1.4) -> ConditionalMixture:
-    """Two level branches at ±1 whose noise grows with x until they blur into one mode.
+    """Two horizontal branches at ±1 whose noise grows with x until they share one mode.
 
     Parameters
     ----------
     noise : float, default=0.1
         Standard deviation at x = 0.
     growth : float, default=1.4
-        How much is added to it on the way to x = 1.
+        Increase of the standard deviation from x = 0 to x = 1.
 
     Examples
     --------
@@ -220,7 +211,7 @@ def heteroscedastic(noise: float = 0.1, growth: float = 1.4) -> ConditionalMixtu
     >>> heteroscedastic().conditional_modes(1.0).round(3)
     array([0.34])
     """
-    noise, growth = as_number(noise, "noise", above=0), as_number(growth, "growth", above=0)
+    noise, growth = check_positive(noise, "noise"), check_positive(growth, "growth")
     return ConditionalMixture(partial(_heteroscedastic, noise=noise, growth=growth))
 
 
@@ -229,13 +220,14 @@ def _heteroscedastic(x: Floats, noise: float, growth: float) -> tuple[Floats, Fl
 
 
 def circle(noise: float = 0.1, radius: float = 1.0) -> ConditionalMixture:
-    """Noisy circle about the origin: two modes in the middle, one at the sides.
+    """Noisy circle around the origin: two modes in the middle, one at the left and right ends.
 
     Parameters
     ----------
     noise : float, default=0.1
-        Standard deviation of what is added to y.
+        Standard deviation of the noise, which is added to y.
     radius : float, default=1.0
+        Radius of the circle; x ranges from -radius to radius.
 
     Examples
     --------
@@ -245,7 +237,7 @@ def circle(noise: float = 0.1, radius: float = 1.0) -> ConditionalMixture:
     >>> circle().conditional_modes(1.0).round(3) + 0.0
     array([0.])
     """
-    noise, radius = as_number(noise, "noise", above=0), as_number(radius, "radius", above=0)
+    noise, radius = check_positive(noise, "noise"), check_positive(radius, "radius")
     branches = partial(_circle, noise=noise, radius=radius)
     return ConditionalMixture(branches, -radius, radius, "arcsine")
 

@@ -1,14 +1,16 @@
 """Mixtures of Gaussians with their true modes.
 
-In one dimension the modes are where the slope of the log density changes sign from plus to minus.
+In one dimension, the modes are the points where the slope of the log density changes its sign from
+plus to minus.
 In more dimensions every mode lies on the ridgeline surface
 
     x(α) = (Σ αᵢ Pᵢ)⁻¹ Σ αᵢ Pᵢ μᵢ,   αᵢ ≥ 0,   Σ αᵢ = 1,   Pᵢ the inverse covariances
 
-of Ray & Lindsay (2005), and there may be more modes than components. So the climbs start from
-points of that surface: its corners (the means), its edges (pairs), the middles of its triangles.
-Each climb takes Newton's step where that goes up and the mean-shift step of Carreira-Perpiñán
-(2000), which always does, where it does not.
+of Ray & Lindsay (2005), and there may be more modes than components. Gradient climbs therefore
+start from points of that surface: its corners (the means), points along its edges (pairs of
+components) and the centers of its triangles (triples). Each climb takes a Newton step if that
+increases the density, and otherwise the mean-shift step of Carreira-Perpiñán (2000), which always
+increases it.
 
 References
 ----------
@@ -29,15 +31,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.datasets.arguments import Seed, as_points, as_weights, draw, frozen
+from quickshift.checks import (
+    check_component_means,
+    check_component_weights,
+    check_covariances,
+    check_locations,
+)
+from quickshift.checks.datasets import Seed
+from quickshift.datasets.sampling import draw, frozen
 
 __all__ = ["GaussianMixture", "modes_on_line"]
 
-# In units of the smallest standard deviation: climbs that end closer have found one mode; a saddle
-# is left by this much on either side; and less upward curvature than this is none.
-SAME_MODE = 1e-4
-LEAVE_SADDLE = 1e-2
-FLAT = 1e-7
+# Lengths in units of the smallest standard deviation, and a curvature in units of its inverse
+# square.
+SAME_MODE = 1e-4  # climbs that end closer to each other than this have found the same mode
+LEAVE_SADDLE = 1e-2  # step away from a saddle, to either side
+FLAT = 1e-7  # a smaller upward curvature counts as zero
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -47,12 +56,12 @@ class GaussianMixture:
     Parameters
     ----------
     means : array-like of shape (k, d) or (k,)
-        Centres of the components; a flat array is a mixture on the line.
+        Centers of the components; a flat array is a mixture on the line.
     covariances : array-like, default=1.0
-        Variances, not standard deviations: one number for all, (k,) one number a component,
-        (k, d) one number a component and coordinate, or (k, d, d) full matrices.
+        Variances, not standard deviations: one number for all components, one number per
+        component (k,), one number per component and coordinate (k, d), or full matrices (k, d, d).
     weights : array-like of shape (k,), optional
-        Positive shares, scaled to sum to one; equal if not given.
+        Positive shares, which are scaled to sum to one. By default all are equal.
 
     Attributes
     ----------
@@ -62,7 +71,7 @@ class GaussianMixture:
 
     Examples
     --------
-    Two components nearer than two standard deviations share one mode:
+    Two equal components closer than two standard deviations share one mode:
 
     >>> from quickshift.datasets import GaussianMixture
     >>> GaussianMixture([-0.9, 0.9]).modes().round(6) + 0.0
@@ -85,16 +94,12 @@ class GaussianMixture:
         covariances: ArrayLike = 1.0,
         weights: ArrayLike | None = None,
     ) -> None:
-        centres = np.asarray(means, dtype=np.float64)
-        centres = centres[:, None] if centres.ndim == 1 else centres
-        if centres.ndim != 2 or centres.size == 0 or not np.isfinite(centres).all():
-            raise ValueError(
-                f"means have shape {np.shape(means)}; expected (k, d) finite numbers, one row a "
-                "component, or (k,) on the line"
-            )
-        object.__setattr__(self, "means", frozen(centres))
-        object.__setattr__(self, "covariances", _full_covariances(covariances, *centres.shape))
-        object.__setattr__(self, "weights", as_weights(weights, len(centres)))
+        centers = check_component_means(means)
+        full = check_covariances(covariances, *centers.shape)
+        shares = check_component_weights(weights, len(centers))
+        object.__setattr__(self, "means", frozen(centers))
+        object.__setattr__(self, "covariances", frozen(full))
+        object.__setattr__(self, "weights", frozen(shares))
 
     @property
     def n_features(self) -> int:
@@ -120,7 +125,7 @@ class GaussianMixture:
         Parameters
         ----------
         n : int
-            How many.
+            Number of points.
         seed : int or numpy.random.Generator, default=0
 
         Returns
@@ -137,20 +142,23 @@ class GaussianMixture:
         return drawn
 
     def density(self, X: ArrayLike) -> Floats:
-        """Return the density at each row of ``X``, shape (m,); it underflows far away."""
+        """Return the density at each row of ``X``, shape (m,).
+
+        Far from all components it underflows to 0; `log_density` does not.
+        """
         density: Floats = np.exp(self.log_density(X))
         return density
 
     def log_density(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the density at each row of ``X``, shape (m,)."""
-        points = as_points(X, self.n_features)
+        points = check_locations(X, self.n_features)
         total = np.full(len(points), -np.inf)
         for c in range(len(self.weights)):
             np.logaddexp(total, self._log_component(c, points), out=total)
         return total
 
     def _log_component(self, c: int, points: Floats) -> Floats:
-        """Logarithm of weight times density of component ``c``, shape (m,)."""
+        """Return the logarithm of the weighted density of component ``c``, shape (m,)."""
         whitener = self._whiteners[c]
         whitened = (points - self.means[c]) @ whitener.T
         peak = np.log(self.weights[c]) + np.log(np.diagonal(whitener)).sum()
@@ -164,15 +172,15 @@ class GaussianMixture:
         Returns
         -------
         modes : ndarray of shape (n_modes, d)
-            The highest first. Exact to about 1e-10 standard deviations, except where two modes
-            are just merging and the density is flat to third order.
+            The highest mode comes first. Positions are exact to about 1e-10 standard deviations,
+            except where two modes are about to merge and the density is flat to third order.
 
         Notes
         -----
-        On the line none is missed that is wider than a fiftieth of the smallest standard
-        deviation near it. In more dimensions the climbs start from the ridgeline surface of every
-        pair and triple of components; a mode that four or more components make between them,
-        on none of their means, could be missed.
+        On the line, no mode is missed that is wider than a fiftieth of the smallest standard
+        deviation near it. In more dimensions, climbs start from the ridgeline surface of every
+        pair and triple of components (of pairs only, if there are more than 12 components). A mode
+        that four or more components form together, away from all their means, could be missed.
         """
         if self.n_features == 1:
             scales = np.sqrt(self.covariances[:, 0, 0])
@@ -183,7 +191,7 @@ class GaussianMixture:
 
 
 def modes_on_line(weights: Floats, means: Floats, scales: Floats) -> Floats:
-    """Return the local maxima of a one-dimensional Gaussian mixture, ascending.
+    """Return the local maxima of a one-dimensional Gaussian mixture in ascending order.
 
     Parameters
     ----------
@@ -193,7 +201,7 @@ def modes_on_line(weights: Floats, means: Floats, scales: Floats) -> Floats:
     log_peaks = np.log(weights / scales)
 
     def slope(y: Floats) -> Floats:
-        """Slope of the log density: never underflows to a spurious zero between components."""
+        """Slope of the log density up to a positive factor per y; it does not underflow to 0."""
         z = (y[:, None] - means) / scales
         logs = log_peaks - 0.5 * z * z
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -215,41 +223,13 @@ def modes_on_line(weights: Floats, means: Floats, scales: Floats) -> Floats:
     return tops_at
 
 
-def _full_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
-    """Spread numbers, diagonals or matrices to (k, d, d), checked positive definite."""
-    given = np.asarray(covariances, dtype=np.float64)
-    if given.ndim <= 1 and given.shape in {(), (k,)}:
-        full = np.broadcast_to(given, (k,))[:, None, None] * np.eye(d)
-    elif given.shape == (k, d):
-        full = given[:, :, None] * np.eye(d)
-    elif given.shape == (k, d, d):
-        full = given
-    else:
-        raise ValueError(
-            f"covariances have shape {given.shape}; expected one number, ({k},), ({k}, {d}) or "
-            f"({k}, {d}, {d}) for {k} components in {d} dimensions"
-        )
-    try:
-        np.linalg.cholesky(full)
-    except np.linalg.LinAlgError:
-        good = False
-    else:
-        good = bool(np.isfinite(full).all()) and np.allclose(full, full.swapaxes(1, 2))
-    if not good:
-        raise ValueError(
-            "covariances are not all symmetric and positive definite; expected variances above "
-            "zero: square standard deviations, and drop coordinates that do not vary"
-        )
-    return frozen(full)
-
-
 def _ridgeline_points(mixture: GaussianMixture) -> Floats:
-    """Points of the ridgeline surface to climb from: corners, edges, middles of triangles."""
+    """Return starting points on the ridgeline surface: corners, edges, centers of triangles."""
     k = len(mixture.weights)
     reach = 6 * np.sqrt(np.linalg.eigvalsh(mixture.covariances).max(axis=1))
     mixing = [np.eye(k)]
     for a, b in combinations(range(k), 2):
-        # Components that do not overlap make no mode between them.
+        # Components that do not overlap have no mode between them.
         if np.linalg.norm(mixture.means[a] - mixture.means[b]) < reach[a] + reach[b]:
             along = np.zeros((9, k))
             along[:, a] = np.arange(1, 10) / 10
@@ -266,12 +246,12 @@ def _ridgeline_points(mixture: GaussianMixture) -> Floats:
 
 
 def _climb_to_modes(mixture: GaussianMixture, starts: Floats) -> Floats:
-    """Climb from every start; return the distinct ends that are maxima."""
+    """Climb from every start and return the distinct end points that are local maxima."""
     unit = np.sqrt(np.linalg.eigvalsh(mixture.covariances).min())
     ends = _climb(mixture, starts, unit)
     curvatures, axes = np.linalg.eigh(_slopes(mixture, ends)[1])
     saddle = curvatures[:, -1] > FLAT / unit**2
-    # A climb along a line of symmetry ends on a saddle: go on from both of its sides.
+    # A climb along a line of symmetry ends at a saddle: continue from both sides of it.
     aside = LEAVE_SADDLE * unit * axes[saddle, :, -1]
     sides = _climb(mixture, np.concatenate([ends[saddle] + aside, ends[saddle] - aside]), unit)
     ends = np.concatenate([ends[~saddle], sides])
@@ -286,7 +266,7 @@ def _climb_to_modes(mixture: GaussianMixture, starts: Floats) -> Floats:
 
 
 def _climb(mixture: GaussianMixture, starts: Floats, unit: float) -> Floats:
-    """Go up from every start until the steps are nothing but rounding."""
+    """Climb from every start until the steps are no longer than rounding errors."""
     X = starts.copy()
     moving = np.arange(len(X))
     for _ in range(300):
@@ -306,7 +286,10 @@ def _climb(mixture: GaussianMixture, starts: Floats, unit: float) -> Floats:
 
 
 def _newton_step(gradient: Floats, hessian: Floats, unit: float) -> Floats:
-    """Newton's step with every curvature taken as downward, so that it flees saddles."""
+    """Newton's step with the absolute values of all curvatures, so that it moves away from saddles.
+
+    Steps are no longer than ``unit``.
+    """
     curvatures, axes = np.linalg.eigh(hessian)
     along = np.einsum("mde,md->me", axes, gradient)
     along /= np.maximum(np.abs(curvatures), 1e-12 / unit**2)
@@ -320,9 +303,13 @@ def _solve(matrices: Floats, vectors: Floats) -> Floats:
 
 
 def _slopes(mixture: GaussianMixture, X: Floats) -> tuple[Floats, Floats, Floats]:
-    """Gradient (m, d) and Hessian (m, d, d) of the log density; Σ shareᵢ Pᵢ (m, d, d).
+    """Return what the steps of a climb are computed from.
 
-    The last is what the gradient is divided by in a mean-shift step.
+    Returns
+    -------
+    gradient : (m, d), of the log density
+    hessian : (m, d, d), of the log density
+    pull : (m, d, d), Σ shareᵢ Pᵢ; a mean-shift step is the gradient times its inverse
     """
     precisions = mixture._precisions
     logs = np.stack([mixture._log_component(c, X) for c in range(len(precisions))], axis=1)

@@ -1,4 +1,4 @@
-"""Point sets with the labels of their making: benchmarks' blobs and walks, moons, a lattice."""
+"""Point sets with labels: blobs, moons, circles, the seed spreader; and an integer lattice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Literal
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.datasets.arguments import Seed, as_count, as_generator, as_number
+from quickshift.checks import (
+    check_choice,
+    check_least,
+    check_noise,
+    check_positive,
+    check_seed,
+    check_share,
+    check_whole,
+)
+from quickshift.checks.datasets import Seed
 
 __all__ = ["blobs", "circles", "lattice", "moons", "seed_spreader"]
 
@@ -22,7 +31,7 @@ def blobs(
     spread: float = 1.0,
     seed: Seed = 0,
 ) -> tuple[Floats, Indices]:
-    """Draw from round Gaussians of equal weight with centres uniform in a cube.
+    """Draw from round Gaussians of equal weight whose centers are uniform in a cube.
 
     Parameters
     ----------
@@ -33,7 +42,7 @@ def blobs(
     centers : int, default=20
         Number of Gaussians.
     box : float, default=20.0
-        Centres lie in [−box, box]ᵈ.
+        Centers lie in [−box, box]ᵈ.
     spread : float, default=1.0
         Standard deviation of each Gaussian.
     seed : int or numpy.random.Generator, default=0
@@ -50,19 +59,20 @@ def blobs(
     >>> X.shape, set(labels.tolist())
     ((1000, 3), {0, 1, 2, 3, 4})
     """
-    n, d, centers = as_count(n), as_count(d, "d", least=1), as_count(centers, "centers", least=1)
-    box, spread = as_number(box, "box", above=0), as_number(spread, "spread", above=0)
-    rng = as_generator(seed)
-    places = rng.uniform(-box, box, size=(centers, d))
+    n, d = check_whole(n, "n", 0), check_whole(d, "d", 1)
+    centers = check_whole(centers, "centers", 1)
+    box, spread = check_positive(box, "box"), check_positive(spread, "spread")
+    rng = check_seed(seed)
+    means = rng.uniform(-box, box, size=(centers, d))
     labels = rng.integers(centers, size=n)
     X = rng.standard_normal((n, d))
     X *= spread
-    X += places[labels]
+    X += means[labels]
     return X, labels
 
 
 def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[Floats, Indices]:
-    """Draw from two half circles that reach into each other, with Gaussian noise.
+    """Draw from two interleaving half circles, with Gaussian noise.
 
     Parameters
     ----------
@@ -76,7 +86,7 @@ def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[Floats, Indices]
     -------
     X : ndarray of shape (n, 2)
     labels : ndarray of shape (n,)
-        0 for the upper, 1 for the lower half circle.
+        0 for the upper half circle, 1 for the lower one.
 
     Examples
     --------
@@ -85,8 +95,8 @@ def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[Floats, Indices]
     >>> bool((X[labels == 0, 1] >= 0).all())
     True
     """
-    rng = as_generator(seed)
-    labels = rng.integers(2, size=as_count(n))
+    rng = check_seed(seed)
+    labels = rng.integers(2, size=check_whole(n, "n", 0))
     angle = np.pi * (rng.random(n) + labels)
     X = np.column_stack([np.cos(angle) + labels, np.sin(angle) + 0.5 * labels])
     return _blur(X, noise, rng), labels
@@ -95,23 +105,23 @@ def moons(n: int, noise: float = 0.05, seed: Seed = 0) -> tuple[Floats, Indices]
 def circles(
     n: int, noise: float = 0.05, factor: float = 0.5, seed: Seed = 0
 ) -> tuple[Floats, Indices]:
-    """Draw from two circles about the origin, with Gaussian noise.
+    """Draw from two circles around the origin, with Gaussian noise.
 
     Parameters
     ----------
     n : int
-        Number of points, about half of them on either circle.
+        Number of points, about half of them on each circle.
     noise : float, default=0.05
         Standard deviation in each coordinate.
     factor : float, default=0.5
-        Radius of the inner circle; the outer one has radius 1.
+        Radius of the inner circle, between 0 and 1; the outer one has radius 1.
     seed : int or numpy.random.Generator, default=0
 
     Returns
     -------
     X : ndarray of shape (n, 2)
     labels : ndarray of shape (n,)
-        0 for the outer, 1 for the inner circle.
+        0 for the outer circle, 1 for the inner one.
 
     Examples
     --------
@@ -121,9 +131,9 @@ def circles(
     >>> labels, np.hypot(*X.T)
     (array([1, 1, 1, 0]), array([0.25, 0.25, 0.25, 1.  ]))
     """
-    factor = as_number(factor, "factor", above=0, below=1)
-    rng = as_generator(seed)
-    labels = rng.integers(2, size=as_count(n))
+    factor = check_positive(factor, "factor", below=1.0)
+    rng = check_seed(seed)
+    labels = rng.integers(2, size=check_whole(n, "n", 0))
     angle = 2 * np.pi * rng.random(n)
     radius = np.where(labels == 1, factor, 1.0)
     X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -131,25 +141,23 @@ def circles(
 
 
 def _blur(X: Floats, noise: float, rng: np.random.Generator) -> Floats:
-    if not (np.isfinite(noise) and noise >= 0):
-        raise ValueError(f"noise is {noise!r}; expected a finite number of zero or more")
-    return X + noise * rng.standard_normal(X.shape)
+    return X + check_noise(noise) * rng.standard_normal(X.shape)
 
 
 def lattice(shape: int | Sequence[int], d: int = 2) -> Floats:
-    """Return the points of an integer lattice: the hardest ties there are.
+    """Return the points of an integer lattice, where most distances and densities are tied.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Points along each axis; one number is the side of a cube in ``d`` dimensions.
+        Number of points along each axis; a single number is the side of a cube in ``d`` dimensions.
     d : int, default=2
-        Dimension where ``shape`` is one number; otherwise not used.
+        Dimension if ``shape`` is a single number; otherwise ignored.
 
     Returns
     -------
     X : ndarray of shape (n, d)
-        Integer coordinates from 0, the last one running fastest.
+        Integer coordinates from 0; the last coordinate changes fastest.
 
     Examples
     --------
@@ -160,9 +168,9 @@ def lattice(shape: int | Sequence[int], d: int = 2) -> Floats:
     (64, 3)
     """
     if isinstance(shape, Sequence):
-        sides = [as_count(side, "shape") for side in shape]
+        sides = [check_whole(side, "shape", 0) for side in shape]
     else:
-        sides = [as_count(shape, "shape")] * as_count(d, "d", least=1)
+        sides = [check_whole(shape, "shape", 0)] * check_whole(d, "d", 1)
     return np.indices(sides).reshape(len(sides), -1).T.astype(np.float64, order="C")
 
 
@@ -177,11 +185,11 @@ def seed_spreader(
     box: float = 1e5,
     seed: Seed = 0,
 ) -> tuple[Floats, Indices]:
-    """Draw the trails of a random walk that now and then restarts elsewhere, plus noise.
+    """Draw the trails of a random walk that occasionally restarts elsewhere, plus uniform noise.
 
-    The spreader drops points uniformly in a ball about where it stands. After every ``stay``
-    points it moves in a random direction, and before every point it may jump to a random
-    place and so begin a new cluster. The walk may leave the box.
+    The spreader draws points uniformly in a ball around its position. After every ``stay`` points
+    it moves in a random direction. Before every point it may restart at a random position in the
+    box, which begins a new cluster. The walk may leave the box.
 
     Parameters
     ----------
@@ -190,31 +198,33 @@ def seed_spreader(
     d : int, default=2
         Dimension.
     variant : {"simden", "varden"}, default="simden"
-        Clusters of similar density: balls of radius 100. Or of varying density: the radius is
-        100, 200, … 1000 and 100 again from one restart to the next. A move is as long as d/2
-        radii.
+        "simden" makes clusters of similar density: every ball has radius 100. "varden" makes
+        clusters of varying density: the radius is 100, 200, … 1000, then 100 again, from one
+        restart to the next. The length of a move is d/2 times the radius.
     noise : float, default=1e-4
         Share of the points that is uniform in the box, in [0, 1).
     restarts : float, default=10.0
-        Expected number of restarts after the first placing.
+        Expected number of restarts, not counting the start of the first walk.
     stay : int, default=100
-        Points dropped before each move.
+        Number of points drawn before each move.
     box : float, default=1e5
-        Side of the cube [0, box]ᵈ where walks begin.
+        Side of the cube [0, box]ᵈ in which walks begin.
     seed : int or numpy.random.Generator, default=0
 
     Returns
     -------
     X : ndarray of shape (n, d)
-        In the order of the walk, noise last.
+        Points in the order of the walk, followed by the noise.
     labels : ndarray of shape (n,)
-        Number of the restart, from 0; −1 for noise.
+        Number of restarts before each point, from 0; −1 for noise.
 
     References
     ----------
     Gan, J. & Tao, Y. (2015). DBSCAN revisited: mis-claim, un-fixability, and approximation.
-    SIGMOD, 519–530. The two variants are those of Gan, J. & Tao, Y. (2017). On the hardness and
-    approximation of Euclidean DBSCAN. ACM Transactions on Database Systems 42(3), 14:1–14:45.
+    SIGMOD, 519–530.
+
+    Gan, J. & Tao, Y. (2017). On the hardness and approximation of Euclidean DBSCAN. ACM
+    Transactions on Database Systems 42(3), 14:1–14:45. The two variants are defined there.
 
     Examples
     --------
@@ -223,63 +233,58 @@ def seed_spreader(
     >>> X.shape, int((labels == -1).sum())
     ((100000, 3), 10)
     """
-    n, d, stay = as_count(n), as_count(d, "d", least=1), as_count(stay, "stay", least=1)
-    box = as_number(box, "box", above=0)
-    if variant not in ("simden", "varden"):
-        raise ValueError(f"variant is {variant!r}; expected 'simden' or 'varden'")
-    if not (0 <= noise < 1 and restarts >= 0):
-        raise ValueError(
-            f"noise is {noise!r} and restarts is {restarts!r}; expected noise, a share of the "
-            "points, in [0, 1) and restarts of zero or more"
-        )
-    rng = as_generator(seed)
+    n, d, stay = check_whole(n, "n", 0), check_whole(d, "d", 1), check_whole(stay, "stay", 1)
+    box, noise = check_positive(box, "box"), check_share(noise, "noise")
+    restarts = check_least(restarts, "restarts")
+    varying = check_choice(variant, "variant", ("simden", "varden")) == "varden"
+    rng = check_seed(seed)
     X = np.empty((n, d))
     labels = np.full(n, -1, dtype=np.int64)
-    dropped = n - round(n * noise)
-    walk = _walk_labels(dropped, restarts, rng)
-    radius = 100.0 * (1 + walk % 10) if variant == "varden" else np.full(dropped, 100.0)
-    X[:dropped] = _in_unit_ball(dropped, d, rng) * radius[:, None]
-    X[:dropped] += _stands(walk, radius * d / 2, rng, stay=stay, box=box, d=d)
-    labels[:dropped] = walk
-    X[dropped:] = rng.uniform(0, box, size=(n - dropped, d))
+    walked = n - round(n * noise)
+    walk = _walk_labels(walked, restarts, rng)
+    radius = 100.0 * (1 + walk % 10) if varying else np.full(walked, 100.0)
+    X[:walked] = _in_unit_ball(walked, d, rng) * radius[:, None]
+    X[:walked] += _positions(walk, radius * d / 2, rng, stay=stay, box=box, d=d)
+    labels[:walked] = walk
+    X[walked:] = rng.uniform(0, box, size=(n - walked, d))
     return X, labels
 
 
 def _walk_labels(n: int, restarts: float, rng: np.random.Generator) -> Indices:
-    """Give each of ``n`` steps the number of its restart; the first step is number 0."""
+    """Return the number of restarts before each of ``n`` points; 0 for the first point."""
     restart = rng.random(n) < restarts / max(n, 1)
     restart[:1] = False
     return np.cumsum(restart, dtype=np.int64)
 
 
-def _stands(
+def _positions(
     walk: Indices, move: Floats, rng: np.random.Generator, *, stay: int, box: float, d: int
 ) -> Floats:
-    """Where the spreader stands at each step, shape (n, d)."""
+    """Return the position of the spreader at each point, shape (n, d)."""
     steps = np.arange(len(walk))
     begins = np.flatnonzero(np.diff(walk, prepend=-1))
     since = steps - begins[walk]
-    is_stand = since % stay == 0
-    is_begin = since[is_stand] == 0
-    moves = _directions(int(is_stand.sum()), d, rng) * move[is_stand, None]
+    is_stop = since % stay == 0
+    is_begin = since[is_stop] == 0
+    moves = _directions(int(is_stop.sum()), d, rng) * move[is_stop, None]
     moves[is_begin] = 0
-    # Moves add up within a walk only: take off what had added up where the walk began.
+    # The moves are summed over all walks at once; subtract the sum at the beginning of each walk.
     path = np.cumsum(moves, axis=0)
-    path -= path[is_begin][walk[is_stand]]
-    path += rng.uniform(0, box, size=(len(begins), d))[walk[is_stand]]
-    stands: Floats = path[np.cumsum(is_stand) - 1]
-    return stands
+    path -= path[is_begin][walk[is_stop]]
+    path += rng.uniform(0, box, size=(len(begins), d))[walk[is_stop]]
+    positions: Floats = path[np.cumsum(is_stop) - 1]
+    return positions
 
 
 def _directions(n: int, d: int, rng: np.random.Generator) -> Floats:
-    """``n`` unit vectors, uniform on the sphere."""
+    """Draw ``n`` unit vectors, uniform on the sphere."""
     directions = rng.standard_normal((n, d))
     directions /= np.sqrt(np.einsum("nd,nd->n", directions, directions))[:, None]
     return directions
 
 
 def _in_unit_ball(n: int, d: int, rng: np.random.Generator) -> Floats:
-    """``n`` points uniform in the unit ball."""
+    """Draw ``n`` points, uniform in the unit ball."""
     points = _directions(n, d, rng)
     points *= (rng.random(n) ** (1 / d))[:, None]
     return points

@@ -1,7 +1,7 @@
 """Mixtures of shapes with compact support, whose densities and modes are known exactly.
 
-The paper assumes a density on a compact support; these are such densities. A `Dome` has one mode
-in its middle; a `Ball` and a `Box` are plateaus, whose every point is a mode in the weak sense.
+The paper assumes a density with compact support, as these have. A `Dome` has one mode, at its
+center. A `Ball` and a `Box` are plateaus: each of their points is a mode in the weak sense.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.datasets.arguments import Seed, as_number, as_points, as_vector, as_weights, draw
+from quickshift.checks import (
+    check_component_weights,
+    check_corners,
+    check_locations,
+    check_positive,
+    check_same_dimension,
+    check_vector,
+)
+from quickshift.checks.datasets import Seed
+from quickshift.datasets.sampling import draw, frozen
 
 __all__ = ["Ball", "Box", "Dome", "ShapeMixture"]
 
@@ -39,8 +48,8 @@ class Ball:
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "center", as_vector(self.center, "center"))
-        object.__setattr__(self, "radius", as_number(self.radius, "radius", above=0))
+        object.__setattr__(self, "center", check_vector(self.center, "center"))
+        object.__setattr__(self, "radius", check_positive(self.radius, "radius"))
 
     def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
@@ -52,8 +61,8 @@ class Ball:
         return self._around_center(rng.random(n) ** (1 / d), rng)
 
     def _squared(self, X: ArrayLike) -> Floats:
-        """Squared distance to the centre in units of the radius."""
-        u = (as_points(X, len(self.center)) - self.center) / self.radius
+        """Return the squared distance of each point to the center, in units of the radius."""
+        u = (check_locations(X, len(self.center)) - self.center) / self.radius
         squared: Floats = np.einsum("md,md->m", u, u)
         return squared
 
@@ -70,7 +79,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class Dome(Ball):
-    """A density that falls as 1 − ‖u‖² from the centre to the edge of a ball.
+    """A density on a ball that decreases as 1 − ‖u‖² from the center to the boundary.
 
     Parameters
     ----------
@@ -91,7 +100,7 @@ class Dome(Ball):
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
-        # |u|² has a density proportional to s^(d/2 − 1) (1 − s).
+        # s = ‖u‖² has a density proportional to s^(d/2 − 1) (1 − s), which is a beta distribution.
         return self._around_center(np.sqrt(rng.beta(len(self.center) / 2, 2.0, n)), rng)
 
 
@@ -115,23 +124,18 @@ class Box:
     high: Sequence[float]
 
     def __post_init__(self) -> None:
-        low, high = as_vector(self.low, "low"), as_vector(self.high, "high")
-        if len(low) != len(high) or any(a >= b for a, b in zip(low, high, strict=True)):
-            raise ValueError(
-                f"low is {low} and high is {high}; expected low below high in every coordinate: "
-                "swap them where it is not"
-            )
+        low, high = check_corners(self.low, self.high)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
     @property
     def center(self) -> tuple[float, ...]:
-        """The middle of the box."""
+        """Center of the box."""
         return tuple((0.5 * (np.array(self.low) + self.high)).tolist())
 
     def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
-        points = as_points(X, len(self.low))
+        points = check_locations(X, len(self.low))
         inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
         sides = np.array(self.high) - self.low
         return np.where(inside, np.exp(-np.log(sides).sum()), 0.0)
@@ -151,9 +155,9 @@ class ShapeMixture:
     Parameters
     ----------
     shapes : sequence of Ball, Dome or Box
-        All of one dimension.
+        The shapes, all of the same dimension.
     weights : array-like, optional
-        Positive shares, scaled to sum to one; equal if not given.
+        Positive shares, which are scaled to sum to one. By default all are equal.
 
     Examples
     --------
@@ -174,14 +178,10 @@ class ShapeMixture:
     weights: Floats
 
     def __init__(self, shapes: Sequence[Shape], weights: ArrayLike | None = None) -> None:
-        dimensions = sorted({len(shape.center) for shape in shapes})
-        if len(dimensions) != 1:
-            raise ValueError(
-                f"shapes have dimensions {dimensions}; expected at least one shape and one "
-                "dimension: give every centre and corner the same number of coordinates"
-            )
+        check_same_dimension([shape.center for shape in shapes])
+        shares = check_component_weights(weights, len(shapes))
         object.__setattr__(self, "shapes", tuple(shapes))
-        object.__setattr__(self, "weights", as_weights(weights, len(shapes)))
+        object.__setattr__(self, "weights", frozen(shares))
 
     @property
     def n_features(self) -> int:
@@ -194,7 +194,7 @@ class ShapeMixture:
         Parameters
         ----------
         n : int
-            How many.
+            Number of points.
         seed : int or numpy.random.Generator, default=0
 
         Returns
@@ -210,7 +210,7 @@ class ShapeMixture:
 
     def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,); zero outside every shape."""
-        points = as_points(X, self.n_features)
+        points = check_locations(X, self.n_features)
         total = np.zeros(len(points))
         for weight, shape in zip(self.weights, self.shapes, strict=True):
             total += weight * shape.density(points)
@@ -222,22 +222,22 @@ class ShapeMixture:
             return np.log(self.density(X))
 
     def modes(self) -> Floats:
-        """Return one point for each local maximum of the density.
+        """Return one point per local maximum of the density.
 
-        A shape that holds no other has its mode in its centre. The mode of a ball or box is its
-        whole plateau, of which the centre is returned. A ball or box around other shapes is no
-        mode: its plateau borders on higher ground.
+        A shape that contains no other shape has its mode at its center. All points of a ball or box
+        are equally high, and its center is returned for them. A ball or box that contains another
+        shape is not a mode, because the density is higher on the other shape.
 
         Returns
         -------
         modes : ndarray of shape (n_modes, d)
-            The highest first.
+            The highest mode comes first.
 
         Raises
         ------
         ValueError
-            Where two shapes touch or overlap and neither is inside a ball or box: the modes of
-            such a sum are not those of its parts.
+            If two shapes touch or overlap and neither lies inside the other, a ball or box: the
+            modes of such a sum are not the modes of its parts.
         """
         holds_another = [False] * len(self.shapes)
         for i, a in enumerate(self.shapes):
@@ -250,8 +250,9 @@ class ShapeMixture:
                     holds_another[i] = True
                 else:
                     raise ValueError(
-                        f"{b} and {a} overlap; modes are known only where shapes are apart or "
-                        "one is inside a Ball or Box: move them, or use a GaussianMixture"
+                        f"shapes has {b} and {a}, which overlap, expected shapes that are apart or "
+                        f"inside a Ball or Box: the modes of other sums are not known. Move them, "
+                        f"or use a GaussianMixture."
                     )
         found = np.array(
             [s.center for s, no in zip(self.shapes, holds_another, strict=True) if not no]
@@ -260,7 +261,7 @@ class ShapeMixture:
 
 
 def _apart(a: Shape, b: Shape) -> bool:
-    """Whether the two supports neither touch nor overlap."""
+    """Return whether the two supports neither touch nor overlap."""
     if isinstance(a, Box) and isinstance(b, Box):
         return bool(((np.array(a.high) < b.low) | (np.array(b.high) < a.low)).any())
     if isinstance(a, Box):
@@ -271,7 +272,7 @@ def _apart(a: Shape, b: Shape) -> bool:
 
 
 def _inside(a: Shape, b: Shape) -> bool:
-    """Whether ``a`` lies within ``b`` and ``b`` is a plateau."""
+    """Return whether ``b`` is a ball or box and ``a`` lies inside it."""
     if isinstance(b, Dome):
         return False
     low = np.array(a.low if isinstance(a, Box) else np.array(a.center) - a.radius)
