@@ -1,4 +1,4 @@
-"""The paper's definitions, each against the plainest code that says the same."""
+"""The paper's definitions, each compared with a brute-force computation in NumPy."""
 
 import itertools
 import math
@@ -40,7 +40,7 @@ MARGINS = (0.0, 0.1, 0.5, 1.0)
 
 
 def distances(case: Case) -> Floats:
-    """All pairs, NaN in rows and columns of weight zero."""
+    """Distances of all pairs, NaN in rows and columns of weight zero."""
     scale = 2.0 ** math.floor(math.log2(np.abs(case.X).max(initial=1e-300)))
     X = case.X / scale
     if case.period is not None:
@@ -60,7 +60,7 @@ def distances(case: Case) -> Floats:
 
 
 def densities(case: Case) -> Iterator[Floats]:
-    """Give one without ties and one of few values."""
+    """Draw one density without ties and one that takes few values."""
     rng = np.random.default_rng(case.n)
     for values in (rng.uniform(size=case.n), rng.integers(1, 5, size=case.n) / 4):
         yield np.where(case.present, values, np.nan)
@@ -73,7 +73,10 @@ def graphs(case: Case) -> Iterator[ParentGraph]:
 
 
 def radii_of(case: Case) -> list[float]:
-    """Between distances, where rounding decides nothing; lattices also on them."""
+    """Radii between the distances that occur, where rounding cannot decide.
+
+    On a lattice distances are exact, and some of the radii are distances that occur.
+    """
     known = np.unique(distances(case)[case.present][:, case.present])
     between = np.sqrt(known[1:] * known[:-1])[:: max(1, known.size // 12)]
     on = known[:: max(1, known.size // 12)] if "lattice" in case.name else known[:0]
@@ -84,7 +87,47 @@ def rows_of(case: Case) -> list[int]:
     return np.flatnonzero(case.present).tolist()
 
 
-# The definitions, word by word
+# The definitions, written out
+
+
+def above(case: Case, f: Floats, *, strict: bool = False) -> NDArray[np.bool_]:
+    """Matrix whose entry (x, y) says whether y is higher than x.
+
+    Of equal densities the lexicographically larger point is higher, of equal points the one with
+    the smaller index; with ``strict`` equal densities are never higher than each other.
+    """
+    X = case.X.copy()
+    if case.period is not None:
+        closed = np.isfinite(case.period)
+        X[:, closed] = np.mod(X[:, closed], case.period[closed])
+    keys = [(f[i], X[i].tolist(), -i) for i in range(case.n)]
+    higher = np.array([[b[:1] > a[:1] if strict else b > a for b in keys] for a in keys])
+    return higher & case.present & case.present[:, None]
+
+
+def roots(case: Case, f: Floats, tau: float, *, strict: bool = False) -> list[int]:
+    """Rows with no higher row within tau, highest first."""
+    found = ~(above(case, f, strict=strict) & (distances(case) <= tau)).any(axis=1)
+    rank = above(case, f).sum(axis=1)
+    return sorted(np.flatnonzero(found & case.present).tolist(), key=lambda row: rank[row])
+
+
+def prominences(case: Case, f: Floats, tau: float, *, strict: bool = False) -> Floats:
+    """Density of each row, minus the highest level at which a path leads to a higher row.
+
+    By Algorithm 2 the steps of a path are the edges to the nearest higher row that are no longer
+    than tau, and all pairs that are closer than tau. Its level is the lowest density on the path.
+    """
+    D, higher, total = distances(case), above(case, f, strict=strict), above(case, f)
+    steps = max(tau, 5e-324) > D
+    for x in np.flatnonzero(higher.any(axis=1)):
+        nearest = higher[x] & (D[x] == D[x, higher[x]].min())
+        parent = next(y for y in np.flatnonzero(nearest) if not (nearest & total[y]).any())
+        steps[x, parent] |= D[x, parent] <= tau
+    level = np.where(steps | steps.T, np.minimum(f[:, None], f), 0.0)
+    for k in range(case.n):
+        level = np.maximum(level, np.minimum(level[:, k, None], level[k]))
+    return f - np.where(total, level, 0.0).max(axis=1)
 
 
 def rise_within(f: Floats, D: Floats, x: int, r: float) -> float:
@@ -100,7 +143,7 @@ def is_minus(f: Floats, D: Floats, x: int, r: float, delta: float) -> bool:
 
 
 def meeting_level(g: Floats, D: Floats, i: int, j: int, tau: float) -> float:
-    """Highest possible minimum of g over a path, by Floyd and Warshall; 0 for no path."""
+    """Highest possible minimum of g over a path, by Floyd and Warshall; 0 if there is no path."""
     level = np.where(tau >= D, np.minimum(g[:, None], g[None, :]), 0.0)
     for k in range(g.size):
         through = np.minimum(level[:, k, None], level[None, k, :])
@@ -172,12 +215,13 @@ def test_modes_are_plus_and_minus_by_definition(case: Case) -> None:
         f, tau = graph.heights, case.h
         forest = cut(graph, tau)
         tree = link(graph.samples, f, forest, tau)
-        birth, death = tree.persistence().T
         modes = diagnose_modes(graph, tree, forest.roots, case.h / 2)
-        assert [mode.row for mode in modes] == forest.roots.tolist()
-        for mode, height, low in zip(modes, birth, death, strict=True):
-            assert (mode.height, mode.prominence) == (f[mode.row], height - low)
-            assert mode.height == height
+        assert [mode.row for mode in modes] == roots(case, f, tau)
+        prominence, higher = prominences(case, f, tau), above(case, f)
+        for mode in modes:
+            assert (mode.height, mode.prominence) == (f[mode.row], prominence[mode.row])
+            nearest = D[mode.row, higher[mode.row]].min(initial=math.inf)
+            assert mode.parent_distance == pytest.approx(nearest, rel=1e-14)
             assert mode.parent_distance == graph.distance[mode.row]
             assert math.isnan(mode.significance)
             for r, delta in itertools.product(radii_of(case), MARGINS):
@@ -198,15 +242,15 @@ def test_theorem_counts_modes_by_definition(
     for graph, (times, slack, delta) in itertools.product(graphs(case), settings):
         f, tau, epsilon = graph.heights, times * case.h, slack * case.h
         found = mode_recovery(graph, tau, r_m, epsilon=epsilon, delta=delta)
-        modes = cut(graph, r_m).roots.tolist()
+        modes = roots(case, f, r_m)
         plus = {x for x in modes if is_plus(f, D, x, tau + epsilon, r_m, delta)}
         minus = {x for x in modes if is_minus(f, D, x, tau - epsilon, delta)}
-        roots = cut(graph, tau).roots
+        expected = roots(case, f, tau)
         assert (found.n_modes, found.n_plus, found.n_minus) == (len(modes), len(plus), len(minus))
         assert found.bound == len(modes) - len(minus)
-        assert found.n_found == roots.size <= found.bound
+        assert found.n_found == len(expected) <= found.bound
         assert found.recovered.tolist() == [x for x in modes if x in plus - minus]
-        assert set(found.recovered.tolist()) <= set(roots.tolist())
+        assert set(found.recovered.tolist()) <= set(expected)
 
 
 def test_theorem_is_exact_without_slack_where_densities_differ() -> None:
@@ -261,7 +305,7 @@ def test_separated_samples_are_in_different_clusters_where_tau_is_short() -> Non
 
 
 def test_weak_separation_asks_for_more_than_the_two_balls() -> None:
-    # The peak at 2 has a low sample beside it, the start at 0 has not.
+    # The peak at 2 has a low sample within r_s, which the start at 0 has not.
     X = np.array([[0.0], [1.0], [2.0], [2.1], [3.0], [4.0], [5.0]])
     found = separation(X, [3.0, 3.0, 5.0, 2.5, 1.0, 3.0, 3.0], 0, 6, r_s=0.2, tau=1.0)
     assert (found.level, found.delta, found.weak_delta) == (1.0, 2.0, 1.5)
@@ -337,9 +381,8 @@ def test_diagnosis_is_of_the_fit(
     heights = [mode.height for mode in found.modes]
     assert heights == model.density_[model.mode_indices_].tolist()
     assert [mode.significance for mode in found.modes] == model.significance_.tolist()
-    birth, death = model._assessed_tree().persistence().T
-    leaves = model._assessed_tree().leaf_labels[model.mode_indices_]
-    prominence = model._estimate.density(birth - death)[leaves]
+    strict = model.ties == "strict"
+    prominence = prominences(case, f, tau, strict=strict)[model.mode_indices_]
     assert [mode.prominence for mode in found.modes] == pytest.approx(prominence.tolist())
     for mode, r in itertools.product(found.modes, radii_of(case)):
         ring = f[(D[mode.row] <= r) & (D[mode.row] > h)]
@@ -348,8 +391,15 @@ def test_diagnosis_is_of_the_fit(
         assert mode.rise.at(r, 0.0) == pytest.approx(highest - f[mode.row], abs=1e-8)
         assert mode.drop.at(r, math.inf) == pytest.approx(drop, abs=1e-8)
     theorem = found.theorem_2
-    assert theorem.n_modes == np.unique(model.labels_at(h)[case.present]).size
-    assert theorem.n_found == np.unique(model.labels_at(tau)[case.present]).size
+    modes = roots(case, f, h, strict=strict)
+    minus = [x for x in modes if is_minus(f, D, x, tau, 0.0)]
+    plus = [x for x in modes if is_plus(f, D, x, tau, h, 0.0)]
+    assert (theorem.n_modes, theorem.n_minus, theorem.n_plus) == tuple(
+        map(len, (modes, minus, plus))
+    )
+    assert theorem.n_found == len(roots(case, f, tau, strict=strict))
+    assert theorem.recovered.tolist() == [x for x in plus if x not in minus]
+    assert theorem.bound == len(modes) - len(minus)
     assert tau < h or theorem.n_found <= theorem.bound
     expected = separated(f, D, i, j, r_s, tau)
     assert found.separation is not None
@@ -357,18 +407,23 @@ def test_diagnosis_is_of_the_fit(
     got = found.separation.level, found.separation.delta, found.separation.weak_delta
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7)
     weights = np.where(case.present, case.sample_weight, 0.0)
-    sigma = spread(case.X, weights, case.period)
-    kernel = model.kernel
-    formulas = conditions(weights.sum(), 2, h=h, tau=tau, spread=sigma, kernel=kernel, r_s=r_s)
-    for condition, formula in zip(found.conditions, formulas, strict=True):
-        assert (condition.name, condition.holds) == (formula.name, formula.holds)
-        assert condition.value == pytest.approx(formula.value)
+    sigma, n = spread(case.X, weights, case.period), weights.sum()
+    bias = (math.log(n) if model.kernel == "gaussian" else 1.0) * h / sigma
+    values = [bias, math.log(n) / (n * (h / sigma) ** 2), h / sigma, tau / sigma, tau]
+    bounds = [1.0, 1.0, (math.log(n) / n) ** 0.5, math.log(n) / n**0.5, r_s / 2]
+    assert [condition.value for condition in found.conditions] == pytest.approx(values)
+    assert [condition.bound for condition in found.conditions] == pytest.approx(bounds)
+    signs = [1, 1, -1, -1, 1]
+    holds = [s * v < s * b for s, v, b in zip(signs, values, bounds, strict=True)]
+    assert [condition.holds for condition in found.conditions] == holds
     assert found.conditions[-1].bound == r_s / 2
     assert found.conditions[-1].holds == (tau < math.inf)
 
 
 def test_bits_that_climbing_ignores_are_not_higher() -> None:
-    X = np.arange(400.0).reshape(-1, 1)  # equal sums in the middle, but for their last bits
+    X = np.arange(400.0).reshape(
+        -1, 1
+    )  # the sums in the middle are equal except for their last bits
     model = QuickShift(bandwidth=5.0, tau=10.0).fit(X)
     top = diagnose(model).modes[0]
     assert math.isinf(top.parent_distance)
@@ -382,8 +437,19 @@ def test_radii_epsilon_and_delta_are_used() -> None:
     case = make("random", 80, 2)
     model = QuickShift(bandwidth=0.4, tau=0.8).fit(case.X)
     found = diagnose(model, mode_radius=0.3, epsilon=0.1, delta=0.01, separation_radius=2.0)
-    expected = mode_recovery(climb(case.X, model.density_), 0.8, 0.3, epsilon=0.1, delta=0.01)
-    assert found.theorem_2.sentence == expected.sentence
+    f, D, theorem = model.density_, distances(case), found.theorem_2
+    modes = roots(case, f, 0.3)
+    minus = [x for x in modes if is_minus(f, D, x, 0.8 - 0.1, 0.01)]
+    plus = [x for x in modes if is_plus(f, D, x, 0.8 + 0.1, 0.3, 0.01)]
+    assert (theorem.n_modes, theorem.n_minus, theorem.n_plus) == tuple(
+        map(len, (modes, minus, plus))
+    )
+    assert (theorem.n_found, theorem.bound) == (len(roots(case, f, 0.8)), len(modes) - len(minus))
+    assert theorem.recovered.tolist() == [x for x in plus if x not in minus]
+    assert 0 < theorem.n_minus < theorem.n_modes
+    assert 0 < theorem.n_plus < theorem.n_modes
+    for words in ("within r_M = 0.3", "within 0.7 is higher by more than 0.01", "and 0.9 away"):
+        assert words in theorem.sentence
     assert found.separation is None
     assert found.conditions[-1].bound == 1.0
     assert len(diagnose(model).conditions) == 4
@@ -489,7 +555,7 @@ def test_stages_refuse_what_is_no_mode() -> None:
     with pytest.raises(IndexError, match="row ranges from 3 to 3"):
         mode_steps(graph, 3, 1.0)
     tree = link(graph.samples, density, cut(graph, 2.5), 2.5)
-    with pytest.raises(ValueError, match="rows has some that are no leaf's root"):
+    with pytest.raises(ValueError, match="rows has row 2, which is not the root of a leaf"):
         diagnose_modes(graph, tree, [0, 2], 1.0)
     (mode,) = diagnose_modes(graph, tree, [0], 1.0)
     for ask in (mode.is_plus, mode.is_minus):

@@ -69,7 +69,7 @@ from quickshift.checks.numbers import (
 )
 from quickshift.checks.points import (
     check_density,
-    check_heights,
+    check_finite_density,
     check_n_features,
     check_period,
     check_points,
@@ -107,9 +107,9 @@ __all__ = [
     "check_coverage",
     "check_cut",
     "check_density",
+    "check_finite_density",
     "check_finite_tau",
     "check_grid",
-    "check_heights",
     "check_image",
     "check_inside",
     "check_integer_range",

@@ -9,7 +9,7 @@ from quickshift.arrays import Floats, Indices, Numbers
 
 __all__ = [
     "check_density",
-    "check_heights",
+    "check_finite_density",
     "check_n_features",
     "check_period",
     "check_points",
@@ -190,7 +190,9 @@ def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = 
     return array
 
 
-def check_heights(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
+def check_finite_density(
+    density: ArrayLike, n_samples: int, ignored: Indices | None = None
+) -> Floats:
     """Return one density per sample, finite and not negative except in the ignored rows."""
     array = check_density(density, n_samples, ignored)
     counted = np.ones(n_samples, dtype=bool)

@@ -1,1 +1,1 @@
-"""The paper's quantities for an estimate: its modes, what separates them, its conditions."""
+"""The paper's definitions and conditions for an estimate: modes, separation, h and tau."""

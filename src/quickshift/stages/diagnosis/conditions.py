@@ -1,4 +1,4 @@
-"""What the paper asks of h and tau."""
+"""The paper's conditions on h and tau."""
 
 import math
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ __all__ = [
     "conditions",
 ]
 
-# ρ of the kernels that decay as exp(-t^ρ); it is infinite where they end.
+# ρ of the kernels that decay as exp(-t^ρ); it is infinite for kernels with compact support.
 _DECAY = {"gaussian": 2.0, "exponential": 1.0}
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of the paper.
+    """One condition of the paper: an inequality between a quantity and a bound.
 
     Attributes
     ----------
     name : str
-        Its left side.
+        Formula of the quantity on the left side.
     value : float
-        What that is.
+        Its value.
     bound : float
-        What it is compared with.
+        Value of the right side, which it is compared with.
     holds : bool
         Whether the condition holds.
     sentence : str
-        The numbers in words.
+        The condition in words, with its numbers.
     """
 
     name: str
@@ -52,10 +52,11 @@ def conditions(
     kernel: str,
     r_s: float | None = None,
 ) -> list[Condition]:
-    """Check the paper's conditions on h and τ, in units of the spread of the data.
+    """Evaluate the paper's conditions on h and τ, in units of the spread of the data.
 
-    They say how h and τ should shrink as n grows; for one sample "small" is taken as below 1. The
-    decay ρ is 2 for the Gaussian kernel, 1 for the exponential one, infinite for those that end.
+    The paper's conditions are asymptotic: they state how h and τ should shrink as n grows. For one
+    data set, "small" is taken to mean below 1. The decay ρ is 2 for the Gaussian kernel, 1 for the
+    exponential kernel, and infinite for kernels with compact support.
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ def conditions(
     h, tau : float
         Bandwidth and longest edge, in the units of the data.
     spread : float
-        σ̄, see `quickshift.bandwidth.spread`. Where it is 0, every length is infinite beside it.
+        σ̄, see `quickshift.bandwidth.spread`. If it is 0, every length relative to it is infinite.
     kernel : str
         Name of the kernel.
     r_s : float, optional
-        Radius of a separation, which τ should be less than half of.
+        Radius of a separation; adds the condition τ < r_s / 2.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def conditions(
     >>> [condition.holds for condition in found]
     [True, True, True, True, True]
     >>> print(found[1].sentence)
-    log n / (n (h/σ̄)ᵈ) is 0.6908, small (below 1) as it should be.
+    log n / (n (h/σ̄)ᵈ) is 0.6908, which is small (below 1), as required.
     """
     size, scale = max(check_least(n, "n"), 1.0), check_least(spread, "spread")
     bandwidth, length = check_length(h, "h"), check_tau(tau)
@@ -105,12 +106,13 @@ def conditions(
 
 def _small(name: str, value: float) -> Condition:
     holds = value < 1.0
-    verdict = "small (below 1) as it should be" if holds else "but should be small (below 1)"
+    verdict = "which is small (below 1), as required" if holds else "but should be small (below 1)"
     return Condition(name, value, 1.0, holds, f"{name} is {value:.4g}, {verdict}.")
 
 
 def _compared(name: str, value: float, sign: str, against: str, bound: float) -> Condition:
     holds = {">": value > bound, "≥": value >= bound, "<": value < bound}[sign]
-    verdict = "as it should be" if holds else "but should be"
-    sentence = f"{name} is {value:.4g}, {verdict} {sign} {against} = {bound:.4g}."
+    verdict = "which is" if holds else "but should be"
+    required = ", as required" if holds else ""
+    sentence = f"{name} is {value:.4g}, {verdict} {sign} {against} = {bound:.4g}{required}."
     return Condition(name, value, bound, holds, sentence)

@@ -1,7 +1,8 @@
-"""What the paper's definitions say of the modes of an estimate.
+"""The modes of an estimate, by the paper's definitions.
 
-The paper states its definitions of the true density f; here they are read for the estimate f̂ at
-the samples. A ball B(x, r) holds the samples no further than r, rows of weight zero left out.
+The paper defines (r, δ)-modes for the true density f. Here the definitions are applied to the
+estimate f̂ at the samples: a ball B(x, r) is the set of samples of positive weight within distance r
+of x.
 """
 
 import math
@@ -12,7 +13,11 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.checks import check_least, check_length, check_rows, check_tau
-from quickshift.stages.diagnosis.neighborhoods import Space, StepFunction, space_of
+from quickshift.stages.diagnosis.neighborhoods import (
+    NeighborIndex,
+    StepFunction,
+    index_neighbors,
+)
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -28,26 +33,26 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModeDiagnosis:
-    """One mode in the paper's words.
+    """One mode and the quantities that the paper defines for it.
 
     Attributes
     ----------
     row : int
-        Its row.
+        Row of the mode.
     height : float
-        f̂ there.
+        f̂ at the mode.
     parent_distance : float
-        Distance to the nearest higher sample, infinite where none is.
+        Distance to the nearest higher sample; infinite if no sample is higher.
     prominence : float
-        Height over the level where a higher leaf of the cluster tree absorbs it; all of the height
-        where none does.
+        Difference between f̂ at the mode and the level at which a higher leaf of the cluster tree
+        absorbs it; f̂ itself if no leaf does.
     significance : float
-        Standard errors that it stands out by; NaN where that is not known.
+        Significance of the mode in standard errors, see `assess`; NaN if it is not known.
     rise : StepFunction
-        δ⁻(r), how far the highest sample within r is above the mode; 0 before the first step.
+        δ⁻(r): f̂ at the highest sample within r, minus f̂ at the mode. 0 before the first step.
     drop : StepFunction
-        δ⁺(r), how far the highest sample within r but outside r_M is below the mode (negative: it
-        is above); infinite before the first step.
+        δ⁺(r): f̂ at the mode, minus f̂ at the highest sample that is within r but farther than r_M.
+        Negative if that sample is higher than the mode; infinite before the first step.
     """
 
     row: int
@@ -59,16 +64,20 @@ class ModeDiagnosis:
     drop: StepFunction
 
     def is_plus(self, r: float, delta: float) -> bool:
-        """Whether it is an (r, δ)⁺-mode: above all samples between r_M and r by more than δ."""
+        """Return whether it is an (r, δ)⁺-mode.
+
+        That is, whether it is higher by more than δ than every sample that is within r but farther
+        than r_M.
+        """
         return self.drop.at(r, math.inf) > check_least(delta, "delta")
 
     def is_minus(self, r: float, delta: float) -> bool:
-        """Whether it is an (r, δ)⁻-mode: some sample within r is higher by more than δ."""
+        """Return whether it is an (r, δ)⁻-mode: some sample within r is higher by more than δ."""
         return self.rise.at(r, 0.0) > check_least(delta, "delta")
 
     @property
     def sentence(self) -> str:
-        """The numbers in words."""
+        """The mode in words, with its numbers."""
         above = (
             "no sample is higher"
             if math.isinf(self.parent_distance)
@@ -83,22 +92,22 @@ class ModeDiagnosis:
 def mode_steps(
     graph: ParentGraph, row: int, mode_radius: float
 ) -> tuple[StepFunction, StepFunction]:
-    """Find δ⁻ and δ⁺ of a mode at every radius.
+    """Compute δ⁻ and δ⁺ of a mode for every radius.
 
     Parameters
     ----------
     graph : ParentGraph
         From `climb`.
     row : int
-        x₀, of positive weight.
+        Row of the mode x₀, which must have positive weight.
     mode_radius : float
-        r_M; estimators take the bandwidth.
+        r_M; `diagnose` uses the bandwidth by default.
 
     Returns
     -------
     rise, drop : StepFunction
-        As in `ModeDiagnosis`: the positive steps of δ⁻, the first of them at the parent unless that
-        is equally high, and all steps of δ⁺.
+        δ⁻ and δ⁺ as in `ModeDiagnosis`. The radii of the rise start where δ⁻ becomes positive,
+        which is the distance to the parent unless the parent is equally high.
 
     Examples
     --------
@@ -111,51 +120,59 @@ def mode_steps(
     (array([2., 3.]), array([ 0.5, -1. ]))
     """
     length = check_length(mode_radius, "mode_radius")
-    space = space_of(graph.samples, graph.heights)
+    neighbors = index_neighbors(graph.samples, graph.heights)
     rows = check_rows(row, "row", graph.samples.n_samples).reshape(1)
-    return _steps(space, space.places(rows, "row"), length)
+    return _rise_and_drop(neighbors, neighbors.positions_of(rows, "row"), length)
 
 
-def _steps(space: Space, place: Indices, mode_radius: float) -> tuple[StepFunction, StepFunction]:
-    height = space.density[place]
-    distance = np.ldexp(space.distances(place, space.falling), space.exponent)
-    radii, highest = _running_highest(distance, space.density[space.falling])
+def _rise_and_drop(
+    neighbors: NeighborIndex, mode: Indices, mode_radius: float
+) -> tuple[StepFunction, StepFunction]:
+    """Compute δ⁻ and δ⁺; ``mode`` is an array that holds one position."""
+    height = neighbors.heights[mode]
+    descending = neighbors.heights[neighbors.highest_first]
+    distance = np.ldexp(neighbors.distances(mode, neighbors.highest_first), neighbors.exponent)
+    radii, highest = _running_maximum(distance, descending)
     up = highest > height
     rise = StepFunction(radii[up], (highest - height)[up])
     distance[distance <= mode_radius] = np.inf
-    radii, highest = _running_highest(distance, space.density[space.falling])
+    radii, highest = _running_maximum(distance, descending)
     return rise, StepFunction(radii, height - highest)
 
 
-def _running_highest(distance: Floats, falling: Floats) -> tuple[Floats, Floats]:
-    """Where the highest density within a radius steps up, and to what, from falling densities."""
+def _running_maximum(distance: Floats, descending: Floats) -> tuple[Floats, Floats]:
+    """Find the radii at which the maximum height within that radius increases, and the maxima.
+
+    Samples are given by their distance and height, sorted by descending height.
+    """
     nearest = np.concatenate([[np.inf], np.minimum.accumulate(distance)[:-1]])
-    steps = np.flatnonzero(distance < nearest)[::-1]  # those with no higher one as near
-    highest = falling[steps]
+    steps = np.flatnonzero(distance < nearest)[::-1]  # samples with no higher one as close
+    highest = descending[steps]
     kept = np.ones(steps.size, dtype=bool)
-    kept[1:] = highest[1:] > highest[:-1]  # the nearest of equally high ones
+    kept[1:] = highest[1:] > highest[:-1]  # of equally high samples, only the closest one
     return distance[steps[kept]], highest[kept]
 
 
 def diagnose_modes(
     graph: ParentGraph, tree: ClusterTree, rows: ArrayLike, mode_radius: float
 ) -> list[ModeDiagnosis]:
-    """Diagnose leaves of a cluster tree.
+    """Compute the paper's quantities for modes that are leaves of a cluster tree.
 
     Parameters
     ----------
     graph : ParentGraph
         From `climb`.
     tree : ClusterTree
-        From `link`, in the same units of density.
+        From `link`, with densities in the same units as the heights of the graph.
     rows : array-like of int
-        Modes, each the root of a leaf.
+        Rows of the modes; each must be the root of a leaf.
     mode_radius : float
         r_M.
 
     Returns
     -------
     list of ModeDiagnosis
+        One entry per mode, in the order of ``rows``.
 
     Examples
     --------
@@ -169,11 +186,15 @@ def diagnose_modes(
     """
     length = check_length(mode_radius, "mode_radius")
     modes = check_rows(rows, "rows", graph.samples.n_samples).ravel()
-    space = space_of(graph.samples, graph.heights)
-    places = space.places(modes, "rows")
+    neighbors = index_neighbors(graph.samples, graph.heights)
+    positions = neighbors.positions_of(modes, "rows")
     leaves = tree.leaf_labels[modes]
-    if not np.array_equal(tree.leaf_indices[leaves], modes):
-        raise ValueError("rows has some that are no leaf's root, expected some of leaf_indices.")
+    strange = modes[tree.leaf_indices[leaves] != modes]
+    if strange.size:
+        raise ValueError(
+            f"rows has row {strange[0]}, which is not the root of a leaf, expected entries of "
+            f"tree.leaf_indices. Choose rows from there."
+        )
     birth, death = tree.persistence()[leaves].T
     significance = np.full(tree.leaf_indices.size, np.nan)
     if tree.significance is not None:
@@ -189,30 +210,32 @@ def diagnose_modes(
             rise=rise,
             drop=drop,
         )
-        for k, (rise, drop) in enumerate(_steps(space, place, length) for place in places[:, None])
+        for k, (rise, drop) in enumerate(
+            _rise_and_drop(neighbors, position, length) for position in positions[:, None]
+        )
     ]
 
 
 @dataclass(frozen=True)
 class ModeRecovery:
-    """Theorem 2 for an estimate, see `mode_recovery`.
+    """The sets of modes that Theorem 2 compares, for an estimate; see `mode_recovery`.
 
     Attributes
     ----------
     n_modes : int
         Size of M, the modes of the estimate at the scale r_M.
     n_minus : int
-        How many are (τ - ε, δ)⁻-modes.
+        Size of M⁻, the (τ - ε, δ)⁻-modes among them.
     n_plus : int
-        How many are (τ + ε, δ)⁺-modes.
+        Size of M⁺, the (τ + ε, δ)⁺-modes among them.
     n_found : int
-        How many roots the cut at τ has.
+        Number of roots of the cut at τ.
     bound : int
-        Size of M less that of M⁻.
+        Size of M minus the size of M⁻: at most that many modes can be found.
     recovered : ndarray of shape (n_recovered,), int64
-        Rows of M⁺ without M⁻, highest first.
+        Rows of M⁺ without M⁻, highest first. All of these are found.
     sentence : str
-        The numbers in words.
+        The result in words, with its numbers.
     """
 
     n_modes: int
@@ -233,18 +256,23 @@ def mode_recovery(
     delta: float = 0.0,
     n_jobs: int | None = None,
 ) -> ModeRecovery:
-    """Count what Theorem 2 counts, of the modes M = roots of the cut at r_M.
+    """Count the modes of Theorem 2, where M is the set of roots of the cut at r_M.
 
-    The theorem speaks of the modes of f and of large samples. For those of f̂ two of its statements
-    hold exactly if r_M ≤ τ, for every ε and δ: the cut at τ has at most as many roots as M without
-    M⁻ has modes, just as many at ε = δ = 0 where densities differ; and every mode of M⁺ without M⁻
-    is itself one of them. Larger ε and δ only loosen this. If r_M > τ the cut may have more roots
-    than M.
+    The theorem is about the modes of f and holds for large samples. For the modes of f̂, two of its
+    statements hold exactly if r_M ≤ τ, for every ε and δ:
+
+    1. The cut at τ has no more roots than there are modes in M without M⁻. The two numbers are
+       equal if ε = δ = 0 and all heights differ.
+    2. Every mode of M⁺ without M⁻ is a root of the cut at τ.
+
+    Larger ε and δ make these statements weaker. If r_M > τ, the cut at τ may have more roots than M
+    has modes.
 
     Parameters
     ----------
     graph : ParentGraph
-        From `climb`. Differences in bits that it ignored are for `rounded` to remove.
+        From `climb`. Its heights are compared exactly; apply `rounded` to them if `climb` ignored
+        their last bits.
     tau : float
         τ.
     mode_radius : float
@@ -270,53 +298,64 @@ def mode_recovery(
     slack, margin = check_least(epsilon, "epsilon"), check_least(delta, "delta")
     modes = cut(graph, radius, n_jobs=n_jobs).roots
     n_found = cut(graph, length, n_jobs=n_jobs).roots.size
-    space = space_of(graph.samples, graph.heights)
-    inner = max(length - slack, 0.0)
-    minus = _minus_modes(space, graph, modes, inner, margin)
-    plus = _plus_modes(space, graph, modes, (radius, length + slack), margin)
+    neighbors = index_neighbors(graph.samples, graph.heights)
+    inner, outer = max(length - slack, 0.0), length + slack
+    minus = _minus_modes(neighbors, graph, modes, inner, margin)
+    plus = _plus_modes(neighbors, graph, modes, (radius, outer), margin)
     bound = modes.size - int(minus.sum())
     recovered = modes[plus & ~minus]
-    reach = "" if radius <= length else "; as r_M is longer than τ, more may be found"
+    by = f" by more than {margin:.4g}" if margin else ""
+    excess = "" if radius <= length else " (more may be found, because r_M is longer than τ)"
     sentence = (
-        f"Of {modes.size} modes at the scale {radius:.4g}, {minus.sum()} have a sample within "
-        f"{inner:.4g} that is higher by more than {margin:.4g}, so at most {bound} can be "
-        f"found, and {n_found} are{reach}; {recovered.size} stand above all others within "
-        f"{length + slack:.4g} by more than that, and each is found."
+        f"The estimate has {modes.size} candidate mode{'s' * (modes.size != 1)}, samples with no "
+        f"higher sample within r_M = {radius:.4g}. For {minus.sum()} of them, some sample within "
+        f"{inner:.4g} is higher{by}, so at most {bound} can be found{excess}; the cut at "
+        f"τ = {length:.4g} finds {n_found}. For {recovered.size} of them, every sample between r_M "
+        f"and {outer:.4g} away is lower{by}, and all of these are found."
     )
     return ModeRecovery(
         modes.size, int(minus.sum()), int(plus.sum()), n_found, bound, recovered, sentence
     )
 
 
-def _minus_modes(space: Space, graph: ParentGraph, modes: Indices, r: float, delta: float) -> Flags:
-    """Which modes have a sample within r that is higher by more than δ."""
+def _minus_modes(
+    neighbors: NeighborIndex, graph: ParentGraph, modes: Indices, r: float, delta: float
+) -> Flags:
+    """Flag the modes that have a sample within r that is higher by more than δ."""
     height = graph.heights[modes]
     near = graph.distance[modes] <= r
     minus: Flags = near & (graph.heights[graph.parent[modes]] - height > delta)
-    rest = np.flatnonzero(near & ~minus)  # the parent is too low; another one may not be
-    minus[rest] = _highest(space, modes[rest], (-1.0, r)) - height[rest] > delta
+    rest = np.flatnonzero(near & ~minus)  # the parent is too low, but another sample may not be
+    minus[rest] = _highest(neighbors, modes[rest], (-1.0, r)) - height[rest] > delta
     return minus
 
 
 def _plus_modes(
-    space: Space, graph: ParentGraph, modes: Indices, radii: tuple[float, float], delta: float
+    neighbors: NeighborIndex,
+    graph: ParentGraph,
+    modes: Indices,
+    radii: tuple[float, float],
+    delta: float,
 ) -> Flags:
-    """Which modes are above all samples between two radii by more than δ."""
+    """Flag the modes that are higher by more than δ than all samples between two radii."""
     height = graph.heights[modes]
     parent = graph.distance[modes]
     beaten = (parent > radii[0]) & (parent <= radii[1]) & (graph.parent[modes] != modes)
     beaten &= graph.heights[graph.parent[modes]] >= height
     plus = np.zeros(modes.size, dtype=bool)
     rest = np.flatnonzero(~beaten)
-    plus[rest] = height[rest] - _highest(space, modes[rest], radii) > delta
+    plus[rest] = height[rest] - _highest(neighbors, modes[rest], radii) > delta
     return plus
 
 
-def _highest(space: Space, rows: Indices, radii: tuple[float, float]) -> Floats:
-    """Highest density further than one radius and within another, minus infinity for none."""
-    inner = space.scaled(radii[0])
+def _highest(neighbors: NeighborIndex, rows: Indices, radii: tuple[float, float]) -> Floats:
+    """Return the maximum height of the samples around each row, -inf if there is no sample.
+
+    Only samples farther than the first radius and within the second one count.
+    """
+    inner = neighbors.scaled(radii[0])
     highest = np.full(rows.size, -np.inf)
-    for i, j, distance in space.pairs_within(space.places(rows, "rows"), radii[1]):
+    for i, j, distance in neighbors.pairs_within(neighbors.positions_of(rows, "rows"), radii[1]):
         outside = distance > inner
-        np.maximum.at(highest, i[outside], space.density[j[outside]])
+        np.maximum.at(highest, i[outside], neighbors.heights[j[outside]])
     return highest

@@ -1,4 +1,4 @@
-"""What diagnoses share: step functions of a radius, and samples measured as in the core."""
+"""The samples in a ball: an index that finds them, and step functions of the radius."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 __all__ = [
-    "Space",
+    "NeighborIndex",
     "StepFunction",
-    "space_of",
+    "index_neighbors",
 ]
 
 
-PAIRS = 1 << 20  # pairs of neighbours looked at together
-_MARGIN = 1.0 + 1e-9  # neighbours are searched a little too far, then measured as the core does
+PAIRS = 1 << 20  # number of pairs of neighbors that are held in memory at once
+# SciPy's tree may round a distance differently from the core. It therefore searches a slightly
+# larger ball, and the distances of the pairs that it finds are computed again as in the core.
+_MARGIN = 1.0 + 1e-9
 
 
 class StepFunction(NamedTuple):
@@ -31,42 +33,56 @@ class StepFunction(NamedTuple):
     Attributes
     ----------
     radii : ndarray of shape (n_steps,)
-        Where it steps, rising.
+        Radii at which the value changes, in ascending order.
     values : ndarray of shape (n_steps,)
-        Its value from each radius on.
+        Value from each of these radii on, up to the next one.
     """
 
     radii: Floats
     values: Floats
 
     def at(self, radius: float, before: float) -> float:
-        """Value at a radius; ``before`` where that is short of the first step."""
+        """Return the value at a radius, or ``before`` if that is shorter than the first radius."""
         step = int(np.searchsorted(self.radii, check_least(radius, "r"), side="right"))
         return float(self.values[step - 1]) if step else before
 
 
 @dataclass(frozen=True)
-class Space:
-    """Samples of positive weight, held and measured as in the core.
+class NeighborIndex:
+    """The samples of positive weight with their heights, and queries for their neighbors.
 
-    Coordinates are times 2^-exponent, so squares neither overflow nor underflow; terms are added
-    feature by feature, so distances are the core's to the last bit.
+    Coordinates are multiplied by 2^-exponent, so that squares neither overflow nor underflow. The
+    squares are added feature by feature, so that distances agree with the core's to the last bit.
+    Samples are addressed by their position in this index, not by their row.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Row of each sample, in ascending order.
+    points : ndarray of shape (m, n_features)
+        Scaled coordinates.
+    heights : ndarray of shape (m,)
+        Heights, which decide which sample is higher.
+    box : ndarray of shape (n_features,)
+        Scaled periods; 0 for features that are not periodic.
+    exponent : int
+        Exponent of the scale.
     """
 
     rows: Indices
     points: Floats
-    density: Floats
-    box: Floats  # periods in that scale, 0 for open features
+    heights: Floats
+    box: Floats
     exponent: int
 
     @cached_property
-    def falling(self) -> Indices:
-        """Places from the highest down."""
-        return np.argsort(-self.density, kind="stable")
+    def highest_first(self) -> Indices:
+        """All positions, sorted by descending height."""
+        return np.argsort(-self.heights, kind="stable")
 
     @cached_property
     def tree(self) -> "cKDTree":
-        """Index of neighbours, periods included."""
+        """SciPy's k-d tree of all samples; it knows the periods."""
         return self._tree_of(self.points)
 
     def _tree_of(self, points: Floats) -> "cKDTree":
@@ -74,19 +90,19 @@ class Space:
 
         return cKDTree(points, boxsize=self.box)
 
-    def places(self, rows: Indices, name: str) -> Indices:
-        """Places of rows, which must have weight."""
-        places = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
-        absent = self.rows[places] != rows
+    def positions_of(self, rows: Indices, name: str) -> Indices:
+        """Return the positions of rows; raise if one of them has weight zero."""
+        positions = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
+        absent = self.rows[positions] != rows
         if absent.any():
             raise ValueError(
                 f"{name} names row {rows[absent][0]}, which has weight zero, expected rows of "
-                f"positive weight: the others are outside the estimate. Choose another row."
+                f"positive weight: the others are not part of the estimate. Choose another row."
             )
-        return places
+        return positions
 
     def distances(self, first: Indices, second: Indices) -> Floats:
-        """Distances between places in the scale of the points, pair by pair."""
+        """Return the scaled distance of each pair of positions; the arrays are broadcast."""
         squares = np.zeros(np.broadcast(first, second).shape)
         for column, period in zip(self.points.T, self.box.tolist(), strict=True):
             delta = column[first] - column[second]
@@ -98,32 +114,39 @@ class Space:
         return np.sqrt(squares)
 
     def scaled(self, length: float) -> float:
-        """Length in the scale of the points."""
+        """Return a length in the scale of the points."""
         with np.errstate(over="ignore"):
             return float(np.ldexp(length, -self.exponent))
 
-    def pairs_within(self, places: Indices, r: float) -> Iterator[tuple[Indices, Indices, Floats]]:
-        """Yield positions in ``places``, places within r of them, and scaled distances."""
+    def pairs_within(self, centers: Indices, r: float) -> Iterator[tuple[Indices, Indices, Floats]]:
+        """Find all samples within r of some centers, in batches of about ``PAIRS`` pairs.
+
+        Yields
+        ------
+        i : indices into ``centers``
+        j : positions of samples within r of that center, which itself is one of them
+        distance : scaled distances
+        """
         limit = self.scaled(r)
         diameter = float(np.sqrt((np.ptp(self.points, axis=0) ** 2).sum()))
         reach = min(limit, diameter) * _MARGIN + 1e-15 * float(self.box.max())
-        counts = self.tree.query_ball_point(self.points[places], reach, return_length=True)
+        counts = self.tree.query_ball_point(self.points[centers], reach, return_length=True)
         ends = np.cumsum(counts)
         first = 0
-        while first < places.size:
+        while first < centers.size:
             before = int(ends[first - 1]) if first else 0
             stop = max(first + 1, int(np.searchsorted(ends, before + PAIRS, side="right")))
-            part = self._tree_of(self.points[places[first:stop]])
-            found = part.sparse_distance_matrix(self.tree, reach, output_type="ndarray")
+            batch = self._tree_of(self.points[centers[first:stop]])
+            found = batch.sparse_distance_matrix(self.tree, reach, output_type="ndarray")
             i, j = found["i"] + first, found["j"]
-            distance = self.distances(places[i], j)
+            distance = self.distances(centers[i], j)
             near = distance <= limit
             yield i[near], j[near], distance[near]
             first = stop
 
 
-def space_of(samples: Samples, density: Floats) -> Space:
-    """Take the samples of positive weight, with their densities."""
+def index_neighbors(samples: Samples, heights: Floats) -> NeighborIndex:
+    """Build the index of the samples of positive weight; ``heights`` has one entry per row."""
     absent = samples.tree.absent_rows()
     rows = np.delete(np.arange(samples.n_samples), absent)
     exponent = samples.tree.exponent
@@ -132,4 +155,4 @@ def space_of(samples: Samples, density: Floats) -> Space:
     if samples.period is not None:
         closed = np.isfinite(samples.period)
         box[closed] = np.ldexp(samples.period[closed], -exponent)
-    return Space(rows, points, density[rows], box, exponent)
+    return NeighborIndex(rows, points, heights[rows], box, exponent)

@@ -1,7 +1,8 @@
-"""What separates two samples by the paper's definitions.
+"""Separation of two samples, by the paper's definitions.
 
-The paper states its definitions of the true density f; here they are read for the estimate f̂ at
-the samples. A ball B(x, r) holds the samples no further than r, rows of weight zero left out.
+The paper defines separation for the true density f. Here the definitions are applied to the
+estimate f̂ at the samples: a ball B(x, r) is the set of samples of positive weight within distance r
+of x.
 """
 
 import math
@@ -11,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_heights, check_length, check_rows, check_tau
-from quickshift.stages.diagnosis.neighborhoods import Space, space_of
+from quickshift.checks import check_finite_density, check_length, check_rows, check_tau
+from quickshift.stages.diagnosis.neighborhoods import NeighborIndex, index_neighbors
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.samples import Samples, prepare
@@ -24,26 +25,27 @@ __all__ = [
 ]
 
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # what `link` takes for a tau of 0
+_SHORTEST = float(np.finfo(np.float64).tiny)  # stands for a tau of 0 in `link`
 
 
 @dataclass(frozen=True)
 class Separation:
-    """How far an estimate separates two samples, see `separation`.
+    """How well an estimate separates two samples, see `separation`.
 
     Attributes
     ----------
     level : float
-        Least possible sup of f̂ over S + B(0, r_s).
+        Supremum of f̂ over S + B(0, r_s), for the separating set S that makes it smallest.
     delta : float
-        They are (r_s, δ)-separated for every δ below this, and for none if it is not positive.
+        The samples are (r_s, δ)-separated for every δ below this value, and for no δ if it is not
+        positive.
     weak_delta : float
-        They are (r_s, δ)-weakly-separated for every δ below this; NaN where a sample of S is within
-        r_s of one of them, so that nothing is certified.
+        The samples are (r_s, δ)-weakly-separated for every δ below this value. NaN if one of them
+        is within r_s of S, so that weak separation cannot be certified.
     r_s : float
         Radius.
     sentence : str
-        The numbers in words.
+        The result in words, with its numbers.
     """
 
     level: float
@@ -63,25 +65,26 @@ def separation(
     tau: float,
     n_jobs: int | None = None,
 ) -> Separation:
-    """Say by how much the estimate separates two samples.
+    """Compute for which δ the estimate separates two samples.
 
-    A path is one of steps no longer than τ between samples. Let g(x) and e(x) be the highest and
-    the lowest f̂ within r_s of x. The best S is {g ≤ ℓ}, where ℓ is the level at which the two meet
-    in the cluster tree of g, 0 if never: a path of g ≥ ℓ meets every S.
+    A path is a sequence of samples whose steps are no longer than τ. Let g(x) and e(x) be the
+    highest and the lowest f̂ within r_s of x. Let ℓ be the level at which the two samples meet in
+    the cluster tree of g, or 0 if they never meet. Some path between them stays in {g ≥ ℓ}, and
+    every separating set intersects it. The best separating set is therefore S = {g ≤ ℓ}.
 
-    Weak separation is certified with the same S. Of a path before S, the highest sample is in the
-    component of {g > ℓ} where the path starts, and at least as high as its start; so the lowest
-    e of all such samples, less ℓ, is safe for every path. As the start is one of them, this is
-    never more than `delta`: it is the part of it that holds at the paths' highest samples too.
+    Weak separation is certified with the same S. The highest sample on a path, before the path
+    reaches S, lies in the component of {g > ℓ} in which the path starts, and it is at least as high
+    as the start. The lowest e of all such samples minus ℓ is therefore a valid δ for every path.
+    The start is one of these samples, so the result is never larger than `delta`.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or Samples
         The points.
     density : array-like of shape (n_samples,)
-        f̂, not negative.
+        f̂ at the samples, not negative.
     i, j : int
-        Rows of the two.
+        Rows of the two samples.
     r_s : float
         Radius, positive.
     tau : float
@@ -101,13 +104,13 @@ def separation(
     (1.0, 2.0, 2.0)
     """
     samples = prepare(X, n_jobs=n_jobs)
-    heights = check_heights(density, samples.n_samples, samples.tree.absent_rows())
+    values = check_finite_density(density, samples.n_samples, samples.tree.absent_rows())
     ends = check_rows([i, j], "pair", samples.n_samples)
     radius, length = check_length(r_s, "r_s"), check_tau(tau)
-    space = space_of(samples, heights)
-    places = space.places(ends, "pair")
-    highest, lowest = _extremes(space, radius, samples.n_samples)
-    # `link` takes what is nearer than its tau, but edges of Algorithm 1 may be as long as tau.
+    neighbors = index_neighbors(samples, values)
+    centers = neighbors.positions_of(ends, "pair")
+    highest, lowest = _extremes(neighbors, radius, samples.n_samples)
+    # A step may be exactly as long as tau, but `link` joins samples closer than its tau only.
     beyond = max(float(np.nextafter(length, np.inf)), _SHORTEST)
     graph = climb(samples, highest, n_jobs=n_jobs, significant_bits=53)
     forest = cut(graph, length, n_jobs=n_jobs)
@@ -115,41 +118,46 @@ def separation(
     level = tree.merge_level(ends[0], ends[1])
     delta = float(lowest[ends].min()) - level
     weak = math.nan
-    around = np.concatenate([near for _, near, _ in space.pairs_within(places, radius)])
-    if (highest[space.rows[around]] > level).all():
+    around = np.concatenate([near for _, near, _ in neighbors.pairs_within(centers, radius)])
+    if (highest[neighbors.rows[around]] > level).all():
         component = tree.components_at(level)
-        weak = min(_lowest_above(heights, lowest, component, end) for end in ends) - level
+        weak = min(_lowest_above(values, lowest, component, end) for end in ends) - level
     sentence = _separation_sentence(ends, radius, level, delta, weak)
     return Separation(level, delta, weak, radius, sentence)
 
 
-def _extremes(space: Space, r: float, n_samples: int) -> tuple[Floats, Floats]:
-    """Highest and lowest density within r of every row, NaN at rows of weight zero."""
-    highest, lowest = space.density.copy(), space.density.copy()
-    for i, j, _ in space.pairs_within(np.arange(space.rows.size), r):
-        np.maximum.at(highest, i, space.density[j])
-        np.minimum.at(lowest, i, space.density[j])
+def _extremes(neighbors: NeighborIndex, r: float, n_samples: int) -> tuple[Floats, Floats]:
+    """Return the highest and the lowest density within r of every row; NaN if its weight is 0."""
+    density = neighbors.heights
+    highest, lowest = density.copy(), density.copy()
+    for i, j, _ in neighbors.pairs_within(np.arange(neighbors.rows.size), r):
+        np.maximum.at(highest, i, density[j])
+        np.minimum.at(lowest, i, density[j])
     by_row = np.full((2, n_samples), np.nan)
-    by_row[:, space.rows] = highest, lowest
+    by_row[:, neighbors.rows] = highest, lowest
     return by_row[0], by_row[1]
 
 
-def _lowest_above(heights: Floats, lowest: Floats, component: Indices, end: int) -> float:
-    """Least ``lowest`` of the samples in a row's component that are at least as high."""
-    safe = (component == component[end]) & (heights >= heights[end])
-    return float(lowest[safe].min())
+def _lowest_above(density: Floats, lowest: Floats, component: Indices, end: int) -> float:
+    """Return the minimum of ``lowest`` over the samples in the component of row ``end``.
+
+    Only samples that are at least as high as that row count.
+    """
+    counted = (component == component[end]) & (density >= density[end])
+    return float(lowest[counted].min())
 
 
 def _separation_sentence(ends: Indices, r_s: float, level: float, delta: float, weak: float) -> str:
     rows = f"Rows {ends[0]} and {ends[1]}"
     if delta <= 0:
         return (
-            f"{rows} are not ({r_s:.4g}, δ)-separated: every set between them comes within "
-            f"{r_s:.4g} of a density of {level:.4g}, which is {-delta:.4g} above the lowest around "
-            f"the two."
+            f"{rows} are not ({r_s:.4g}, δ)-separated for any δ: every set that separates them is "
+            f"within {r_s:.4g} of a sample of density {level:.4g} or more, but the lowest density "
+            f"within {r_s:.4g} of the two rows is {-delta:.4g} less than that."
         )
-    certified = f"also weakly below {weak:.4g}" if weak > 0 else "weakly for no certified δ"
+    weakly = f"certified for every δ below {weak:.4g}" if weak > 0 else "not certified for any δ"
     return (
-        f"{rows} are ({r_s:.4g}, δ)-separated for every δ below {delta:.4g}, {certified}: a set "
-        f"between them has no density above {level:.4g} within {r_s:.4g}."
+        f"{rows} are ({r_s:.4g}, δ)-separated for every δ below {delta:.4g}: a set that separates "
+        f"them has no sample of density above {level:.4g} within {r_s:.4g}. Weak separation is "
+        f"{weakly}."
     )

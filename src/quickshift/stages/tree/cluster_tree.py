@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.checks import (
-    check_heights,
+    check_finite_density,
     check_least,
     check_length,
     check_rows,
@@ -414,7 +414,7 @@ def link(
             "forest and X differ in the rows that have no weight, expected the same. Pass the "
             "Samples that the forest was grown from."
         )
-    heights = check_heights(density, samples.n_samples, absent)
+    heights = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
     return link_forest(samples, heights, forest, length, n_jobs=n_jobs, progress=progress)
