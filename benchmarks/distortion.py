@@ -22,7 +22,7 @@ from scipy.spatial import cKDTree
 import quickshift as qs
 from quickshift.datasets import Dome, GaussianMixture, ShapeMixture
 from quickshift.stages.tree.known_tree import known_tree
-from quickshift.stages.tree.merges import name_merges
+from quickshift.stages.tree.merges import merges_of_leaves
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "distortion.md"
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)
@@ -59,7 +59,7 @@ def theirs(X: np.ndarray) -> qs.ClusterTree:
         joined[step] = first[a], first[b]
         first[n + step] = first[a]
     levels = k / (n * volume * np.maximum(linkage[:, 2], 1e-300) ** d)
-    merges, towards = name_merges(joined, levels, n)
+    merges, towards = merges_of_leaves(joined, levels, n)
     return qs.ClusterTree(
         leaf_labels=piece,
         leaf_indices=order,

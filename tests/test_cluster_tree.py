@@ -298,10 +298,10 @@ def test_file_gives_the_tree_back(tree: ClusterTree, tmp_path: Path) -> None:
 def test_file_of_something_else_is_an_error_that_says_so(tmp_path: Path) -> None:
     file = tmp_path / "data.npz"
     np.savez(file, x=np.arange(3))
-    with pytest.raises(ValueError, match=r"data.npz' is no cluster tree .* ClusterTree.save"):
+    with pytest.raises(ValueError, match=r"data.npz' is not a cluster tree .* ClusterTree.save"):
         ClusterTree.load(file)
     file.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="is no cluster tree that this version reads"):
+    with pytest.raises(ValueError, match="is not a cluster tree that this version can read"):
         ClusterTree.load(file)
     with pytest.raises(FileNotFoundError):
         ClusterTree.load(tmp_path / "absent.npz")

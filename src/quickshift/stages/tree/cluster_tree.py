@@ -27,7 +27,7 @@ from quickshift.stages.tree.export import (
     to_pandas,
     write_tree,
 )
-from quickshift.stages.tree.merges import joined_leaves, name_merges
+from quickshift.stages.tree.merges import joined_leaves, merges_of_leaves
 from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.threads import resolve_threads
 
@@ -43,10 +43,10 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class ClusterTree:
-    """The components of every level set {density > level}, linked within tau.
+    """The connected components of the level sets {density > level}, at every level.
 
-    Leaves are the roots of the forest, numbered from the highest one down. Below its birth every
-    leaf is a component; components join at merges.
+    Leaves are the roots of the forest, numbered from the highest one down. A leaf is born at the
+    density of its root. As the level decreases, components merge.
 
     Attributes
     ----------
@@ -57,27 +57,29 @@ class ClusterTree:
     density : ndarray of shape (n_samples,)
         Density of each sample.
     merges : ndarray of shape (n_merges, 3)
-        Surviving leaf, absorbed leaf and level of each merge, in falling order of level. The
+        Surviving leaf, absorbed leaf and level of each merge, in descending order of level. The
         survivor is the highest leaf of its component. Leaves that never meet have no merge.
     tau : float
-        Samples nearer than this are linked.
+        Samples closer than this are linked.
     sizes : ndarray of shape (n_leaves,)
-        Weight of each leaf's samples.
+        Total weight of each leaf's samples.
     towards : ndarray of shape (n_leaves,), int64
-        The higher leaf that takes a leaf's samples if it is left out: the one beside it where it is
-        absorbed; where it meets no other, that of its root's nearest higher sample, however far; -1
-        where there is none.
+        The higher leaf that takes over a leaf's samples if the leaf is pruned. If the leaf is
+        absorbed, this is the leaf on the other side of the saddle where that happens. If it meets
+        no other leaf, it is the leaf of its root's nearest higher sample, at any distance. -1 if no
+        sample is higher.
     pieces : ndarray of shape (n_samples,), int64
-        Like the leaf labels, but parted where a parent is lower than its child in bits that the
-        order of heights ignores. Nearly always the leaf labels themselves.
+        The leaf labels, except that a leaf is split into pieces wherever a parent has a lower
+        density than its child. That happens only if the two differ in last bits that are ignored
+        when heights are compared; the pieces are nearly always the leaves.
     piece_merges : ndarray of shape (n_piece_merges, 3)
-        The merges of pieces.
+        The merges of the pieces, in the form of ``merges``.
     significance : ndarray of shape (n_leaves,) or None
-        How many standard errors each leaf stands out by, see `assess`; None where the estimate is
+        Significance of each leaf in standard errors, see `assess`; None if the density estimate is
         not known.
     log_unit : float
-        Logarithm of what densities and levels are multiples of: 0, but where densities would leave
-        the range of floats.
+        Logarithm of the unit of densities and levels. It is 0, except if densities would leave the
+        range of floats.
     """
 
     leaf_labels: Indices
@@ -94,7 +96,7 @@ class ClusterTree:
 
     @property
     def births(self) -> Floats:
-        """Density at each leaf's root."""
+        """Density at the root of each leaf."""
         return self.density[self.leaf_indices]
 
     def components_at(self, level: float) -> Indices:
@@ -108,8 +110,8 @@ class ClusterTree:
         Returns
         -------
         ndarray of shape (n_samples,), int64
-            Component of each sample, 0 for the one that holds the highest sample; -1 where the
-            density is not above the level.
+            Component of each sample; component 0 holds the highest sample. -1 if the density of the
+            sample is not above the level.
 
         Examples
         --------
@@ -127,18 +129,18 @@ class ClusterTree:
         return components
 
     def merge_level(self, i: ArrayLike, j: ArrayLike) -> Any:
-        """Level where two samples meet.
+        """Return the level at which two samples meet.
 
         Parameters
         ----------
         i, j : int or array-like of int
-            Rows; arrays are taken pair by pair.
+            Rows of the samples; arrays are broadcast and compared pair by pair.
 
         Returns
         -------
         float or ndarray
-            The supremum of the levels at which both are in one component: together below it, apart
-            at it. 0 where they never meet.
+            The supremum of the levels at which both samples are in the same component: they are
+            together below it, but not at it. 0 if they never meet.
 
         Examples
         --------
@@ -157,7 +159,7 @@ class ClusterTree:
         level = np.where(present, level, 0.0)
         a, b = np.where(present, a, 0), np.where(present, b, 0)
         while (apart := a != b).any():
-            # Whichever was joined first, at the higher level, goes up.
+            # Replace the piece that is absorbed at the higher level by its survivor.
             step = np.maximum(at[a], at[b])
             level = np.where(apart, np.minimum(level, step), level)
             a, b = (
@@ -169,7 +171,7 @@ class ClusterTree:
         return float(result) if result.ndim == 0 else result
 
     def labels(self) -> Indices:
-        """Flat labels: the leaf of each sample.
+        """Return flat labels: the leaf of each sample.
 
         Returns
         -------
@@ -193,27 +195,27 @@ class ClusterTree:
         prominence_ratio: float | None = None,
         min_size: float | None = None,
     ) -> "ClusterTree":
-        """Leave out leaves that hardly stand out; a higher leaf takes their samples.
+        """Remove the leaves that do not meet all of the given conditions.
 
-        The samples of a leaf go to the next higher leaf, see `towards`. Every condition that is
-        given must hold for what stays; a stronger one leaves a coarser tree of the same leaves.
+        The samples of a removed leaf go to the next higher leaf, see ``towards``. A stricter
+        condition keeps a subset of the leaves that a weaker one keeps.
 
         Parameters
         ----------
         significance : float, optional
-            Least number of standard errors by which a leaf stands out.
+            Least significance of a leaf, in standard errors.
         prominence : float, optional
-            Least height of a leaf over the level where it is absorbed.
+            Least difference between the birth of a leaf and the level at which it is absorbed.
         prominence_ratio : float, optional
-            Least ratio of the two. Leaves that meet no other have an infinite one.
+            Least ratio of these two levels. It is infinite for leaves that meet no other leaf.
         min_size : float, optional
-            Least weight of the samples on both sides of a merge, and of a leaf that meets no other
-            (but for the highest, which has none to go to).
+            Least total weight of the samples on each side of a merge, and of a leaf that meets no
+            other leaf. The highest leaf always stays, because no leaf could take its samples.
 
         Returns
         -------
         ClusterTree
-            Its leaves are some of this tree's, in the same order.
+            A tree with a subset of the leaves, in the same order.
 
         Examples
         --------
@@ -238,7 +240,7 @@ class ClusterTree:
         return tree
 
     def known_significance(self) -> Floats:
-        """Significance of each leaf; raises where it is not known.
+        """Return the significance of each leaf, or raise if it is not known.
 
         Returns
         -------
@@ -246,18 +248,20 @@ class ClusterTree:
         """
         if self.significance is None:
             raise ValueError(
-                "the significance of this tree's leaves is not known, expected one from `assess` "
-                "or QuickShiftTree: densities alone do not tell how sure they are."
+                "the significance of this tree's leaves is not known, expected a tree from "
+                "QuickShiftTree or `assess`: standard errors cannot be computed from densities "
+                "alone. Call `assess` with the estimate first."
             )
         return self.significance
 
     def persistence(self) -> Floats:
-        """Birth and death of each leaf.
+        """Return the birth and the death of each leaf.
 
         Returns
         -------
         ndarray of shape (n_leaves, 2)
-            The level of its root, and the level where a higher leaf absorbs it; 0 where none does.
+            Density at the root of the leaf, and level at which a higher leaf absorbs it; 0 if no
+            leaf does.
 
         Examples
         --------
@@ -272,13 +276,13 @@ class ClusterTree:
         return np.column_stack([self.births, deaths])
 
     def to_linkage(self) -> Floats:
-        """Write the merges as a SciPy linkage.
+        """Return the merges as a SciPy linkage matrix.
 
         Returns
         -------
         ndarray of shape (n_leaves - 1, 4)
-            Its observations are the leaves, its distances how far a level is below the highest
-            birth; leaves that never meet are joined at level 0.
+            Observations are the leaves. The distance of a merge is the highest birth minus its
+            level. Leaves that never meet are joined at level 0.
 
         Examples
         --------
@@ -290,25 +294,25 @@ class ClusterTree:
         return to_linkage(self)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Write one row a leaf as a table.
+        """Return the leaves as a table.
 
         Returns
         -------
         pandas.DataFrame
-            By leaf: row of its root, birth, death, the leaf that absorbs it (-1 for none), the leaf
-            that takes its samples if it is left out, its size and its significance (NaN where not
-            known).
+            One row per leaf: row of its root, birth, death, the leaf that absorbs it (-1 for none),
+            the leaf that takes its samples if it is pruned, its size, and its significance (NaN if
+            it is not known).
         """
         return to_pandas(self)
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """Write the merges as a graph.
+        """Return the merges as a directed graph.
 
         Returns
         -------
         networkx.DiGraph
-            Leaves with their row, birth and size; an edge from each absorbed leaf to its survivor,
-            with the level.
+            One node per leaf, with its row, birth and size. One edge from each absorbed leaf to the
+            surviving one, with the level.
         """
         return to_networkx(self)
 
@@ -318,18 +322,18 @@ class ClusterTree:
         Parameters
         ----------
         path : str or Path
-            The file; it is replaced where there is one.
+            The file to write; an existing file is overwritten.
         """
         write_tree(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "ClusterTree":
-        """Read a tree that `save` has written.
+        """Read a tree that was written by `save`.
 
         Parameters
         ----------
         path : str or Path
-            The file.
+            The file to read.
 
         Returns
         -------
@@ -349,7 +353,7 @@ class ClusterTree:
 
 
 def _tops_above(merges: Floats, n_leaves: int, level: float) -> Indices:
-    """Highest leaf of each leaf's component at a level."""
+    """Return the highest leaf in the component of each leaf at a level."""
     up = np.arange(n_leaves)
     survivor, absorbed = joined_leaves(merges[merges[:, 2] > level]).T
     up[absorbed] = survivor
@@ -366,29 +370,31 @@ def link(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ClusterTree:
-    """Join the trees of a forest where the level sets do (Algorithm 2, for every level).
+    """Build the cluster tree of a forest: Algorithm 2, for every level at once.
 
-    At a level the paper's G(λ) keeps the samples above it and the edges between them; its
-    components that are nearer than tau are one. All levels follow from the highest saddle between
-    each two trees: the highest pair of samples, one of each, that are nearer than tau.
+    At the level λ, the paper's G(λ) keeps the samples of density above λ and the edges between
+    them. Components of G(λ) that are closer than tau to each other are joined. To know the
+    components at every level, it is enough to find the highest saddle between any two trees of the
+    forest: of all pairs of samples from the two trees that are closer than tau, the one whose lower
+    density is highest.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or Samples
         The points.
     density : array-like of shape (n_samples,)
-        Density of each one, not negative; rows of weight zero are not looked at.
+        Density of each sample, not negative. Rows of weight zero are ignored.
     forest : Forest
         From `cut`, of the same points.
     tau : float
-        Samples nearer than this are linked; the paper takes the tau of the cut.
+        Samples closer than this are linked; the paper uses the tau of the cut.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for an open one.
+        Period of each feature, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when a stage is complete;
-        ``done`` rises to 1. An exception that it raises stops the computation.
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` increases to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -406,23 +412,23 @@ def link(
     if forest.labels.size != samples.n_samples:
         raise ValueError(
             f"forest has {forest.labels.size} samples and X has {samples.n_samples}, expected the "
-            f"same. Pass the points that the forest was grown from."
+            f"same number. Pass the points that the forest was built from."
         )
     absent = samples.tree.absent_rows()
     if not np.array_equal(np.flatnonzero(forest.labels < 0), absent):
         raise ValueError(
-            "forest and X differ in the rows that have no weight, expected the same. Pass the "
-            "Samples that the forest was grown from."
+            "forest and X have different rows of weight zero, expected the same rows. Pass the "
+            "Samples that the forest was built from."
         )
-    heights = check_finite_density(density, samples.n_samples, absent)
+    values = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
-    return link_forest(samples, heights, forest, length, n_jobs=n_jobs, progress=progress)
+    return link_forest(samples, values, forest, length, n_jobs=n_jobs, progress=progress)
 
 
 def link_forest(
     samples: Samples,
-    heights: Floats,
+    values: Floats,
     forest: Forest,
     tau: float,
     *,
@@ -430,11 +436,11 @@ def link_forest(
     progress: Progress | None = None,
 ) -> ClusterTree:
     """Join the trees of a forest, see `link`, from arguments that were checked."""
-    pieces, leaf_of_piece, dips = _part(forest, heights)
+    pieces, leaf_of_piece, dips = _split_at_dips(forest, values)
     with reporting(progress, "link") as report:
         joined, levels = _core.saddles(
             samples.tree,
-            heights,
+            values,
             pieces,
             leaf_of_piece.size,
             tau,
@@ -443,12 +449,12 @@ def link_forest(
             resolve_threads(n_jobs),
             report,
         )
-    merges, beside = name_merges(joined, levels, forest.roots.size, leaf_of_piece)
-    piece_merges = name_merges(joined, levels, leaf_of_piece.size)[0] if dips.size else merges
+    merges, beside = merges_of_leaves(joined, levels, forest.roots.size, leaf_of_piece)
+    piece_merges = merges_of_leaves(joined, levels, leaf_of_piece.size)[0] if dips.size else merges
     return ClusterTree(
         leaf_labels=forest.labels,
         leaf_indices=forest.roots,
-        density=heights,
+        density=values,
         merges=merges,
         tau=tau,
         sizes=_sizes(samples, forest),
@@ -459,10 +465,14 @@ def link_forest(
 
 
 def _towards(forest: Forest, beside: Indices) -> Indices:
-    """Leaf beside each that is absorbed, of its root's parent where it meets no other."""
-    above = forest.graph.parent[forest.roots]
-    over = np.where(above == forest.roots, -1, forest.labels[above])
-    return np.where(beside == np.arange(beside.size), over, beside)
+    """Return `ClusterTree.towards`.
+
+    ``beside`` is the leaf on the other side of the saddle, or the leaf itself if it meets no other;
+    in that case the leaf of its root's parent is taken.
+    """
+    parent = forest.graph.parent[forest.roots]
+    leaf_of_parent = np.where(parent == forest.roots, -1, forest.labels[parent])
+    return np.where(beside == np.arange(beside.size), leaf_of_parent, beside)
 
 
 def _sizes(samples: Samples, forest: Forest) -> Floats:
@@ -472,14 +482,14 @@ def _sizes(samples: Samples, forest: Forest) -> Floats:
     return sizes
 
 
-def _part(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
-    """Part the trees where a parent is lower than its child.
+def _split_at_dips(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
+    """Split the trees at every edge whose parent has a lower density than its child.
 
     Returns
     -------
     pieces : (n,) piece of each row
-    leaf_of_piece : (n_pieces,) tree that each is part of
-    dips : rows whose parents are lower
+    leaf_of_piece : (n_pieces,) tree that each piece is part of
+    dips : rows whose parent has a lower density
     """
     parent = forest.graph.parent
     lower = density[parent] < density

@@ -1,4 +1,4 @@
-"""How far two cluster trees are apart."""
+"""The merge distortion, a distance between cluster trees."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,24 +14,27 @@ __all__ = ["merge_distortion"]
 def merge_distortion(
     tree_a: ClusterTree, tree_b: ClusterTree | KnownDensity, *, X: ArrayLike | None = None
 ) -> float:
-    """Largest difference between the levels at which two trees join the same two samples.
+    """Return the largest difference between the merge levels of two trees, over pairs of samples.
 
-    The merge distortion of Eldridge, Belkin and Wang (2015), in the units of the density. A sample
-    meets itself at its own density.
+    This is the merge distortion of Eldridge, Belkin and Wang (2015), in the units of the density. A
+    sample meets itself at its own density.
 
-    Of two samples that meet higher in one tree, some edge on their path in a maximum spanning tree
-    of that one is at least as high there and at most as high in the other. So the edges of a
-    spanning tree of each will do, and no other pairs: the time is O(n log n).
+    Not all pairs need to be compared. Let two samples meet at a higher level in tree A than in tree
+    B, and take their path in a maximum spanning tree of A. Every edge of the path has a level in A
+    at least as high as the pair's, and some edge has a level in B no higher than the pair's; on
+    that edge the trees differ at least as much. It is therefore enough to compare the edges of a
+    maximum spanning tree of each, which takes O(n log n) time.
 
     Parameters
     ----------
     tree_a : ClusterTree
-        A tree.
+        A cluster tree.
     tree_b : ClusterTree or KnownDensity
-        Another one of the same samples (only those in both count), or a density in one or two
-        dimensions whose tree is known, as in `quickshift.datasets`; see `known_tree`.
+        Another tree of the same samples, or a known density in one or two dimensions, as in
+        `quickshift.datasets`, whose tree is computed by `known_tree`. Only samples that are in both
+        trees are compared.
     X : array-like of shape (n_samples, n_features), optional
-        The samples; a known density needs them.
+        The samples; required if ``tree_b`` is a known density.
 
     Returns
     -------
@@ -48,14 +51,14 @@ def merge_distortion(
     if not isinstance(tree_b, ClusterTree):
         if X is None:
             raise ValueError(
-                "X is None, expected the samples: the tree of a density that is known has to be "
-                "compared over them. Give X=..."
+                "X is None, expected the samples: the tree of a known density is computed over "
+                "them. Pass X=..."
             )
         tree_b = known_tree(X, tree_b)
     if tree_a.log_unit != tree_b.log_unit:
         raise ValueError(
             f"tree_a and tree_b have densities in different units (log_unit {tree_a.log_unit!r} "
-            f"and {tree_b.log_unit!r}), expected the same."
+            f"and {tree_b.log_unit!r}), expected the same unit. Build both from the same densities."
         )
     if tree_a.density.size != tree_b.density.size:
         raise ValueError(
@@ -74,7 +77,7 @@ def merge_distortion(
 
 
 def _spanning_edges(tree: ClusterTree, counted: Flags) -> tuple[Indices, Indices]:
-    """Pairs of counted samples that span each component of a tree, by its highest merges."""
+    """Return the edges of a maximum spanning tree of the counted samples of each component."""
     rows = np.flatnonzero(counted)
     rows = rows[np.argsort(-tree.density[rows], kind="stable")]
     pieces, first = np.unique(tree.pieces[rows], return_index=True)

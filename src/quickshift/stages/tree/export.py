@@ -1,4 +1,4 @@
-"""Cluster trees for other libraries, and as files."""
+"""Cluster trees in the formats of other libraries, and as files."""
 
 import json
 from pathlib import Path
@@ -33,11 +33,11 @@ _ARRAYS = (
 
 
 def to_linkage(tree: "ClusterTree") -> Floats:
-    """Write the merges as a SciPy linkage of the leaves."""
+    """Return the merges as a SciPy linkage matrix of the leaves."""
     n_leaves = tree.leaf_indices.size
     highest = float(tree.births.max())
     parent = np.zeros(n_leaves, dtype=np.int64)
-    distance = np.full(n_leaves, highest)  # what never meets does at level 0
+    distance = np.full(n_leaves, highest)  # leaves that never meet are joined at level 0
     survivor, absorbed = joined_leaves(tree.merges).T
     parent[absorbed] = survivor
     distance[absorbed] = highest - tree.merges[:, 2]
@@ -46,7 +46,7 @@ def to_linkage(tree: "ClusterTree") -> Floats:
 
 
 def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
-    """Write one row a leaf as a table."""
+    """Return the leaves as a table, one row per leaf."""
     import pandas
 
     survivors = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
@@ -66,7 +66,7 @@ def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
 
 
 def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
-    """Write leaves and merges as a graph."""
+    """Return leaves and merges as a directed graph."""
     import networkx
 
     graph = networkx.DiGraph(tau=tree.tau)
@@ -79,7 +79,7 @@ def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
 
 
 def write_tree(tree: "ClusterTree", path: str | Path) -> None:
-    """Write a tree as an .npz file of plain arrays, with its numbers as JSON among them."""
+    """Write a tree as an .npz file of plain arrays, one of which holds the scalars as JSON."""
     about = {"format": _FORMAT, "version": _VERSION, "tau": tree.tau, "log_unit": tree.log_unit}
     numbers = json.dumps(about)
     with Path(path).open("wb") as file:
@@ -90,7 +90,7 @@ def write_tree(tree: "ClusterTree", path: str | Path) -> None:
 
 
 def read_tree(path: str | Path) -> dict[str, Any]:
-    """Read what `write_tree` wrote; nothing in the file is run."""
+    """Read a file written by `write_tree`; no code in the file is executed."""
     try:
         with np.load(path, allow_pickle=False) as file:
             numbers = json.loads(str(file["json"]))
@@ -100,8 +100,8 @@ def read_tree(path: str | Path) -> dict[str, Any]:
             fields["significance"] = file.get("significance")
     except (KeyError, ValueError, TypeError, EOFError) as error:
         message = (
-            f"{str(path)!r} is no cluster tree that this version reads ({error}), expected a file "
-            f"that ClusterTree.save has written."
+            f"{str(path)!r} is not a cluster tree that this version can read ({error}), expected a "
+            f"file written by ClusterTree.save. Save the tree again with this version."
         )
         raise ValueError(message) from error
     return {**fields, "tau": float(numbers["tau"]), "log_unit": float(numbers["log_unit"])}

@@ -1,4 +1,4 @@
-"""The cluster tree of a density that is known, to compare estimates with."""
+"""The cluster tree of a known density, to compare estimates with."""
 
 import math
 from typing import Protocol
@@ -11,14 +11,14 @@ from quickshift.checks import check_count, check_n_features, check_points
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.tree.cluster_tree import ClusterTree, link
-from quickshift.stages.tree.merges import joined_leaves, name_merges
+from quickshift.stages.tree.merges import joined_leaves, merges_of_leaves
 
 __all__ = ["KnownDensity", "known_tree"]
 
 
-_CELLS = {1: 20_000, 2: 600}  # along each side, by the number of features
-_MOST_POINTS = 1 << 24  # of a grid
-_MARGIN = 0.05  # of the grid beyond the points, as a share of their range
+_CELLS = {1: 20_000, 2: 600}  # default number of cells along the longest side, per n_features
+_MOST_POINTS = 1 << 24  # largest number of grid points
+_MARGIN = 0.05  # width of the grid beyond the points, as a share of their range
 
 
 class KnownDensity(Protocol):
@@ -26,37 +26,38 @@ class KnownDensity(Protocol):
 
     @property
     def n_features(self) -> int:
-        """Number of columns of its points."""
+        """Number of features."""
 
     def density(self, X: Floats, /) -> Floats:
-        """Density at points."""
+        """Return the density at each row of ``X``."""
 
 
 def known_tree(
     X: ArrayLike, known: KnownDensity, *, n_cells: int | None = None, n_jobs: int | None = None
 ) -> ClusterTree:
-    """Cluster tree of a known density over samples.
+    """Compute the cluster tree of a known density over samples.
 
-    The level sets are joined on a grid of cells around the samples, through neighbours along the
-    sides and the diagonals. A level at which two samples meet is off by at most the change of the
-    density over 1.5 cells. At a saddle, where the density is flat, that is a multiple of the square
-    of a cell's side: in the plane about 1e-4 of the highest density.
+    The components of the level sets are found on a grid around the samples, whose points are
+    connected to their neighbors along the axes and the diagonals. The error of a merge level is at
+    most the change of the density over 1.5 cells. At a saddle, where the gradient vanishes, this is
+    proportional to the square of a cell's side: in the plane about 1e-4 of the highest density.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The samples, one or two features.
+        The samples, with one or two features.
     known : KnownDensity
         The density, as from `quickshift.datasets`.
     n_cells : int, optional
-        Cells along the longest side of the grid: by default 20 000 on a line, 600 in a plane.
+        Number of cells along the longest side of the grid; by default 20 000 on a line and 600 in a
+        plane.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
     ClusterTree
-        Its leaves are the modes that have samples, `leaf_indices` their highest samples.
+        Its leaves are the modes that have samples; ``leaf_indices`` are the highest of these.
 
     Examples
     --------
@@ -69,8 +70,8 @@ def known_tree(
     check_n_features(points, known.n_features, "X")
     if known.n_features not in _CELLS:
         raise ValueError(
-            f"the density has {known.n_features} features, expected 1 or 2: a grid over more is "
-            f"too large."
+            f"known has {known.n_features} features, expected 1 or 2: a grid over more features is "
+            f"too large. Use a density on the line or in the plane."
         )
     default = _CELLS[known.n_features]
     most = _MOST_POINTS if known.n_features == 1 else math.isqrt(_MOST_POINTS)
@@ -80,7 +81,7 @@ def known_tree(
     density = known.density(everywhere)
     tau = 1.5 * side
     forest = cut(climb(everywhere, density, n_jobs=n_jobs), tau, n_jobs=n_jobs)
-    return _over(link(everywhere, density, forest, tau, n_jobs=n_jobs), len(points))
+    return _first_rows(link(everywhere, density, forest, tau, n_jobs=n_jobs), len(points))
 
 
 def _grid_around(points: Floats, cells: int) -> tuple[Floats, float]:
@@ -92,27 +93,28 @@ def _grid_around(points: Floats, cells: int) -> tuple[Floats, float]:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, low.size), side
 
 
-def _over(tree: ClusterTree, n_samples: int) -> ClusterTree:
-    """Restrict a tree to its first rows, and to the leaves that have some of them.
+def _first_rows(tree: ClusterTree, n_samples: int) -> ClusterTree:
+    """Restrict a tree to its first rows, which are the samples, and to the leaves that hold some.
 
-    Leaves are numbered anew by their highest samples; one that is absorbed above its highest sample
-    is so at that sample.
+    Leaves are renumbered by the density of their highest sample. A leaf that is absorbed at a level
+    above its highest sample is now absorbed at the density of that sample.
     """
     density = tree.density[:n_samples]
-    rising = np.argsort(density, kind="stable")
+    ascending = np.argsort(density, kind="stable")
     highest = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
-    highest[tree.leaf_labels[:n_samples][rising]] = rising
+    highest[tree.leaf_labels[:n_samples][ascending]] = ascending
     held = np.flatnonzero(highest >= 0)
     held = held[np.argsort(-density[highest[held]], kind="stable")]
     empty = np.flatnonzero(highest < 0)
     number = np.empty(highest.size, dtype=np.int64)
     number[np.concatenate([held, empty])] = np.arange(highest.size)
-    merges, _ = name_merges(number[joined_leaves(tree.merges)], tree.merges[:, 2], highest.size)
+    joined = number[joined_leaves(tree.merges)]
+    merges, _ = merges_of_leaves(joined, tree.merges[:, 2], highest.size)
     merges = merges[merges[:, 1] < held.size]
     births = density[highest[held]]
     levels = np.minimum(merges[:, 2], births[joined_leaves(merges)[:, 1]])
-    falling = np.argsort(-levels, kind="stable")
-    merges, towards = name_merges(joined_leaves(merges[falling]), levels[falling], held.size)
+    order = np.argsort(-levels, kind="stable")
+    merges, towards = merges_of_leaves(joined_leaves(merges[order]), levels[order], held.size)
     labels = number[tree.leaf_labels[:n_samples]]
     return ClusterTree(
         leaf_labels=labels,

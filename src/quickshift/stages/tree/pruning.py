@@ -1,4 +1,4 @@
-"""Smaller cluster trees: which leaves go, and what is left."""
+"""Pruning a cluster tree: which leaves are too small, and the tree that remains without leaves."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Flags
-from quickshift.stages.tree.merges import joined_leaves, lone_leaves, name_merges
+from quickshift.stages.tree.merges import joined_leaves, lone_leaves, merges_of_leaves
 
 if TYPE_CHECKING:
     from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -16,10 +16,11 @@ __all__ = ["contract", "small_leaves"]
 
 
 def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:
-    """Find the leaves of which a part smaller than ``min_size`` is made when they are absorbed.
+    """Flag the leaves whose merge has fewer than ``min_size`` samples on one of its two sides.
 
-    A leaf that nothing absorbs is judged at the end; what others lose to it does not count, or a
-    larger ``min_size`` might keep more.
+    A leaf that no other leaf absorbs is judged by its own size at the end. A survivor gains the
+    size of the leaves that it absorbs only if they are flagged; otherwise a larger ``min_size``
+    could keep more leaves.
     """
     size = tree.sizes.tolist()
     small = np.zeros(tree.leaf_indices.size, dtype=bool)
@@ -31,14 +32,14 @@ def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:
 
 
 def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
-    """Leave out leaves, and give their samples to the next higher leaves that stay.
+    """Remove leaves, and give their samples to the next higher leaves that remain.
 
     Parameters
     ----------
     tree : ClusterTree
         The tree.
     gone : (n_leaves,) bool
-        Leaves to leave out; those with no leaf above them stay.
+        Leaves to remove; those with no higher leaf to go to remain nevertheless.
     """
     n_leaves = tree.leaf_indices.size
     leaves = np.arange(n_leaves)
@@ -47,7 +48,8 @@ def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
     kept, number = np.unique(to, return_inverse=True)
     above = tree.towards[kept]
     labels = np.where(tree.leaf_labels < 0, -1, number[tree.leaf_labels])
-    merges = name_merges(number[joined_leaves(tree.merges)], tree.merges[:, 2], kept.size)[0]
+    joined = number[joined_leaves(tree.merges)]
+    merges = merges_of_leaves(joined, tree.merges[:, 2], kept.size)[0]
     sizes = np.zeros(kept.size)
     np.add.at(sizes, number, tree.sizes)
     return replace(

@@ -1,4 +1,4 @@
-"""Which modes are real: how far each stands out beside the error of the estimate."""
+"""Significance: which modes are too prominent to be estimation noise."""
 
 import math
 from dataclasses import replace
@@ -17,36 +17,39 @@ from quickshift.stages.tree.pruning import contract
 __all__ = ["assess", "chance_significance", "keep_most_significant", "keep_significant"]
 
 
-# Where the way from a lone mode to the next higher sample is looked at, as shares of its length.
-_ON_THE_WAY = np.arange(1, 8) / 8
-_BLOCK = 1 << 22  # coordinates on ways that are looked at together
-_LONE_POINT = 1.0  # sum of profiles at a point that has no neighbour
-_NEGLIGIBLE = 0.25  # of what chance gives; ratios to less say nothing
+# The density between a mode that meets no other and its parent is evaluated at these shares of the
+# straight segment between the two.
+_ON_SEGMENT = np.arange(1, 8) / 8
+_BLOCK = 1 << 22  # number of coordinates on segments that are held in memory at once
+_LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
+# A significance below this share of the chance level counts as this share when ratios are formed,
+# because a ratio to a smaller number carries no information.
+_NEGLIGIBLE = 0.25
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
-    """Say how many standard errors each leaf stands out by.
+    """Compute the significance of each leaf: its prominence in standard errors of the estimate.
 
-    The logarithm of the estimate at x has about the variance v(x) = ∫K² / (W hᵈ f(x)). A leaf of
-    height b that is absorbed at the level s has the significance log(b/s) / √(v(b) + v(s)). A leaf
-    that meets no other is judged against the sample above it: s is the lowest density on the
-    straight way there, but no less than that of a point without neighbours, or else every outlier
-    would be infinitely significant. Where the way does not dip, the significance is 0. That of the
-    highest leaf is infinite.
+    The logarithm of the estimate at x has approximately the variance v(x) = ∫K² / (W hᵈ f(x)). A
+    leaf of density b that is absorbed at level s has the significance log(b/s) / √(v(b) + v(s)).
+    A leaf that meets no other leaf is compared with its parent, the nearest higher sample: s is the
+    lowest density on the straight segment between them, but at least the density of a point without
+    neighbors; otherwise every outlier would be infinitely significant. If the density does not drop
+    along the segment, the significance is 0. The highest leaf has infinite significance.
 
     Parameters
     ----------
     tree : ClusterTree
         From `link`, with the densities of the estimate.
     estimate : Estimate
-        What the densities come from.
+        The estimate that the densities were computed from.
     graph : ParentGraph
         From `climb`.
 
     Returns
     -------
     ClusterTree
-        The same tree with its `significance`.
+        The same tree with its ``significance``.
 
     Examples
     --------
@@ -64,7 +67,7 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    lowest = np.maximum(_lowest_on_the_way(estimate, graph, rows[alone]), _LONE_POINT)
+    lowest = np.maximum(_lowest_on_segment(estimate, graph, rows[alone]), _LONE_POINT)
     death[alone] = np.minimum(lowest, birth[alone])
     significance = np.full(birth.size, np.inf)
     rest = ~top
@@ -73,28 +76,29 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
 
 
 def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
-    """Difference of the logarithms of two sums beside its standard deviation."""
+    """Return the difference of the logarithms of two sums, divided by its standard deviation."""
     d = estimate.samples.n_features
     unit = math.exp(estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d))
     return np.log(birth / death) / np.sqrt(unit / birth + unit / death)
 
 
-def _lowest_on_the_way(estimate: Estimate, graph: ParentGraph, rows: Indices) -> Floats:
-    """Lowest sum on the straight way from each row to its parent."""
+def _lowest_on_segment(estimate: Estimate, graph: ParentGraph, rows: Indices) -> Floats:
+    """Return the lowest sum of profiles on the straight segment from each row to its parent."""
     lowest = np.empty(rows.size)
-    block = max(_BLOCK // (_ON_THE_WAY.size * graph.samples.n_features), 1)
+    block = max(_BLOCK // (_ON_SEGMENT.size * graph.samples.n_features), 1)
     for first in range(0, rows.size, block):
         some = rows[first : first + block]
         start = graph.samples.tree.coordinates(some)
         end = graph.samples.tree.coordinates(graph.parent[some])
-        way = _nearest_image(end - start, graph.samples)
-        points = start[:, None, :] + way[:, None, :] * _ON_THE_WAY[:, None]
+        segment = _nearest_image(end - start, graph.samples)
+        points = start[:, None, :] + segment[:, None, :] * _ON_SEGMENT[:, None]
         sums = heights_at_points(estimate, points.reshape(-1, start.shape[1]))
         lowest[first : first + block] = sums.reshape(some.size, -1).min(axis=1)
     return lowest
 
 
 def _nearest_image(delta: Floats, samples: Samples) -> Floats:
+    """Shorten differences to the nearest periodic image, in place."""
     if samples.period is None:
         return delta
     closed = np.isfinite(samples.period)
@@ -104,18 +108,18 @@ def _nearest_image(delta: Floats, samples: Samples) -> Floats:
 
 
 def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
-    """Leave out the leaves that chance would give, and those far behind the others.
+    """Remove leaves that chance may have produced, and leaves far less significant than the others.
 
-    Leaves of less than the given significance go. Of the others, in falling order, those before the
-    largest ratio of one significance to the next stay: where clusters are, there is a gap between
-    the least of them and the bumps on their slopes.
+    Leaves below the given significance are removed. The others are sorted by descending
+    significance and cut at the largest ratio between one significance and the next: if there are
+    clusters, there is a gap between the least significant of them and the bumps on their slopes.
 
     Parameters
     ----------
     tree : ClusterTree
         From `assess`.
     least : float
-        Significance that a leaf must have, as from `chance_significance`.
+        Least significance of a leaf, usually from `chance_significance`.
 
     Returns
     -------
@@ -131,8 +135,8 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
     >>> keep_significant(tree, 0.5).labels(), keep_significant(tree, 1.0).labels()
     (array([0, 0, 0, 1, 1]), array([0, 0, 0, 0, 0]))
     """
-    falling = -np.sort(-tree.known_significance())
-    finite = falling[np.isfinite(falling)]
+    descending = -np.sort(-tree.known_significance())
+    finite = descending[np.isfinite(descending)]
     candidates = finite[finite >= least]
     if not candidates.size:
         return tree.prune(significance=np.inf)
@@ -142,14 +146,14 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
 
 
 def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
-    """Keep the given number of leaves, the most significant ones, the higher ones of equals.
+    """Keep a given number of leaves: the most significant ones, the higher one if two are equal.
 
     Parameters
     ----------
     tree : ClusterTree
         From `assess`.
     n_leaves : int
-        How many stay, from 1 to the number of leaves.
+        Number of leaves to keep, from 1 to the number of leaves.
 
     Returns
     -------
@@ -174,9 +178,9 @@ def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
     return contract(tree, gone)
 
 
-# Largest significance but for the highest mode in samples of one Gaussian at the default bandwidth
-# and tau, 97th percentile: by number of features (rows) and of samples (columns).
-# benchmarks/calibrate.py makes the table.
+# Calibration by simulation: samples of a single Gaussian at the default bandwidth and tau. Each
+# entry is the 97th percentile of the largest significance of a mode other than the highest one, for
+# a number of features (rows) and of samples (columns). Written by benchmarks/calibrate.py.
 _SAMPLES = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 _BY_CHANCE = {
     1: (1.28, 1.29, 1.25, 1.34, 1.28, 1.39, 1.58, 1.63),
@@ -191,25 +195,26 @@ _BY_CHANCE = {
     16: (0.18, 0.05, 0.03, 0.02, 0.02, 0.02),
     20: (0.37, 0.28, 0.13, 0.11, 0.12, 0.15),
 }
-_SPARE = 1.2  # factor above the table: samples are not Gaussian
-_LEAST = 0.2  # standard errors, where chance gives next to none
+_SPARE = 1.2  # safety factor on the table, because real data are not Gaussian
+_LEAST = 0.2  # lower limit, for many features, where the table is close to 0
 
 
 def chance_significance(total_weight: float, n_features: int) -> float:
-    """Significance that a mode needs, because chance gives less to samples with a single mode.
+    """Return the significance that chance rarely exceeds in data with a single mode.
 
     Parameters
     ----------
     total_weight : float
         Number of samples, or the sum of their weights.
     n_features : int
-        d.
+        Number of features.
 
     Returns
     -------
     float
-        A fifth more than the 97th percentile of the largest one in samples of one Gaussian,
-        interpolated from a table of simulations; beyond its edges, that of the edge. At least 0.2.
+        1.2 times the 97th percentile of the largest significance of a spurious mode in samples of a
+        single Gaussian, but at least 0.2. The percentile is interpolated in a table of simulations;
+        outside the table its nearest entry is used.
 
     Examples
     --------
