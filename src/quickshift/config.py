@@ -1,4 +1,4 @@
-"""What quickshift runs with: the instruction set, the threads, the versions."""
+"""The configuration that quickshift runs with: instruction set, threads and versions."""
 
 import platform
 from importlib import metadata
@@ -12,17 +12,18 @@ _DEPENDENCIES = ("numpy", "scipy", "scikit-learn")
 
 
 def get_config() -> dict[str, str | int | list[str]]:
-    """Tell what quickshift runs with here, for a report of a problem.
+    """Return the configuration that quickshift runs with on this machine, for bug reports.
 
-    The instruction set is chosen once, when the compiled core is loaded: the fastest that this
-    machine has, or the one that the environment variable ``QUICKSHIFT_INSTRUCTION_SET`` names.
+    The instruction set is chosen once, when the compiled core is loaded. It is the fastest one that
+    this machine supports, or the one named by the environment variable
+    ``QUICKSHIFT_INSTRUCTION_SET``.
 
     Returns
     -------
     dict
-        ``instruction_set``, the one in use; ``available_instruction_sets`` on this machine, the
-        slowest first; ``threads`` that a call uses by default; ``compiler`` of the core; and the
-        versions of quickshift, Python and what quickshift needs.
+        ``instruction_set``, the one in use; ``available_instruction_sets`` on this machine, slowest
+        first; ``threads``, the number that a call uses by default; ``compiler`` of the core;
+        ``platform``; and the versions of quickshift, Python and the dependencies.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def get_config() -> dict[str, str | int | list[str]]:
 
 
 def show_config() -> None:
-    """Print what quickshift runs with here, for a report of a problem.
+    """Print the configuration that quickshift runs with on this machine, for bug reports.
 
     Examples
     --------
@@ -56,4 +57,4 @@ def show_config() -> None:
     """
     for name, value in get_config().items():
         text = ", ".join(value) if isinstance(value, list) else value
-        print(f"{name}: {text}")  # noqa: T201 (what it is for)
+        print(f"{name}: {text}")  # noqa: T201 (printing is its purpose)

@@ -1,9 +1,9 @@
-"""The kernels, each a value that carries its facts.
+"""The kernels, with their supports, normalizers and moments in every dimension.
 
-A kernel is radial: K(u) = c·k(‖u‖), where c makes it integrate to one over Rᵈ, for every d.
-To add a kernel, add one entry to the table at the end of this file and its profile to the C++
-core under the same code. The two integrals of an entry are written in closed form where that is
-stable; `_integrated` finds them for any compact profile that is smooth inside its support.
+A kernel is radial: K(u) = c·k(‖u‖), where k is its profile and c normalizes the integral of K over
+Rᵈ to one. To add a kernel, add one entry to the table at the end of this file, and its profile to
+the C++ core under the same code. An entry holds its integrals in closed form if that is numerically
+stable; `_integrated` computes them for any compact profile that is smooth inside its support.
 """
 
 import difflib
@@ -25,7 +25,7 @@ Profile = Callable[[Floats], Floats]
 
 
 class Integrals(NamedTuple):
-    """What is known of a profile k in every dimension d.
+    """Integrals of a profile k in every dimension d.
 
     Attributes
     ----------
@@ -41,22 +41,22 @@ class Integrals(NamedTuple):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A radial kernel and its facts in every dimension.
+    """A radial kernel and its constants in every dimension.
 
     Attributes
     ----------
     name : str
-        The name that users write.
+        The name of the kernel in arguments.
     code : int
-        The number that stands for the kernel in the C++ core.
+        The number of the kernel in the C++ core.
     support : float
-        Where k ends, in bandwidths; inf for an infinite kernel.
+        Radius of the support in bandwidths; inf for an infinite kernel.
     inside : callable
-        k(t) inside the support, on arrays. Call `profile` instead: it knows where k ends.
+        k(t) inside the support, for arrays. Call `profile` instead, which is 0 outside the support.
     integrals : Integrals
-        The source of the methods below.
+        Integrals from which the methods below compute their results.
     closed : bool
-        Whether k is positive at the edge of its support.
+        Whether k is positive on the boundary of its support.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Kernel:
         return math.isinf(self.support)
 
     def profile(self, t: ArrayLike) -> Floats:
-        """Evaluate k(t), not normalised.
+        """Evaluate the profile k(t), which is not normalized.
 
         Parameters
         ----------
@@ -105,12 +105,12 @@ class Kernel:
         """
         t = np.asarray(t, dtype=np.float64)
         outside = t > self.support if self.closed else t >= self.support
-        with np.errstate(over="ignore"):  # t² of a very far point, where exp(-inf) is right
+        with np.errstate(over="ignore"):  # t² overflows for very distant points; exp(-inf) is 0
             k = self.inside(np.minimum(t, self.support))
         return np.where(outside, 0.0, np.maximum(k, 0.0))
 
     def log_normaliser(self, d: int) -> float:
-        """Log of the c for which c·k(‖u‖) integrates to one over Rᵈ.
+        """Return log c, where c·k(‖u‖) integrates to one over Rᵈ.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Kernel:
         Returns
         -------
         float
-            log c, because c itself soon leaves the range of floats.
+            log c. In high dimensions c itself is outside the range of floats.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Kernel:
         return -self.integrals.log_power(d, 1)
 
     def log_roughness(self, d: int) -> float:
-        """Log of ∫K² over Rᵈ, with K normalised.
+        """Return the logarithm of ∫K² over Rᵈ, where K is normalized.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Kernel:
         return self.integrals.log_power(d, 2) - 2.0 * self.integrals.log_power(d, 1)
 
     def variance(self, d: int) -> float:
-        """Variance of K along each axis, at bandwidth 1.
+        """Return the variance of K along each axis, at bandwidth 1.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Kernel:
         return self.integrals.variance(d)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Functions without a name cannot be pickled, so a kernel travels by its own.
+        # Lambdas cannot be pickled, so a kernel is pickled by its name.
         return get_kernel, (self.name,)
 
 
@@ -210,10 +210,11 @@ def get_kernel(name: str) -> Kernel:
 
 
 def _log_sphere(d: int, radius: float = 1.0) -> float:
-    """Log of S·radiusᵈ, with S the area of the unit sphere in Rᵈ.
+    """Return log(S·radiusᵈ), where S is the area of the unit sphere in Rᵈ.
 
-    Two dimensions more multiply by 2π·radius²/d. With lgamma(d/2) large terms would cancel where
-    the result passes through zero, in a sum of these small steps nothing does.
+    Going from dimension d to d + 2 multiplies the value by 2π·radius²/d, so the logarithm is a sum
+    of small terms. The formula with lgamma(d/2) would subtract large terms that nearly cancel in
+    dimensions where the result is close to zero.
     """
     step = 2.0 * math.pi * radius**2
     first = step if d % 2 == 0 else 2.0 * radius
@@ -221,7 +222,7 @@ def _log_sphere(d: int, radius: float = 1.0) -> float:
 
 
 def _power(m: int, q: int) -> Integrals:
-    """Integrals of k(t) = (1 - tᵐ)^q on t < 1: beta functions, which are finite products here."""
+    """Integrals of k(t) = (1 - tᵐ)^q on t < 1: beta functions, here finite products."""
 
     def product(a: int, n: int) -> float:
         return math.prod((a + m * j for j in range(n + 1)), start=1.0)
@@ -235,16 +236,17 @@ def _power(m: int, q: int) -> Integrals:
 
 @cache
 def _gauss_legendre() -> tuple[Floats, Floats]:
-    """Nodes and weights for the unit interval."""
+    """Return the nodes and weights of Gauss-Legendre quadrature on the unit interval."""
     nodes, weights = np.polynomial.legendre.leggauss(80)
     return 0.5 * (1.0 + nodes), 0.5 * weights
 
 
 def _integrated(inside: Profile, support: float) -> Integrals:
-    """Integrals of a compact profile by Gauss-Legendre."""
+    """Integrals of a compact profile by Gauss-Legendre quadrature."""
 
     def radial(d: int, p: int) -> tuple[Floats, Floats]:
-        # In units of the support x^(d-1) vanishes below 1 - 60/d: no node is wasted there.
+        # x is the radius in units of the support. x^(d-1) is negligible below 1 - 60/d, so all
+        # nodes are placed above that.
         nodes, weights = _gauss_legendre()
         width = min(1.0, 60.0 / d)
         x = 1.0 - width * nodes
@@ -269,7 +271,7 @@ def _cosine(t: Floats) -> Floats:
     return np.cos(0.5 * math.pi * t)
 
 
-# Silverman's function goes on below zero; only its part up to the first zero is a density.
+# Silverman's function becomes negative; only the part up to its first zero is a density.
 _SILVERMAN_SUPPORT = 0.75 * math.pi * math.sqrt(2.0)
 
 _TABLE = (

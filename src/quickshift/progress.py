@@ -1,4 +1,4 @@
-"""Telling a caller how far a stage is."""
+"""Reports of the progress of a stage to a callback."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -12,21 +12,22 @@ Report = Callable[[float], object]
 
 @contextmanager
 def reporting(progress: Progress | None, stage: str) -> Iterator[Report | None]:
-    """Give a stage what it reports to, and tell that it is done if it comes to its end.
+    """Wrap a callback for one stage, and report 1 when the stage completes without an exception.
 
     Parameters
     ----------
     progress : callable or None
-        Called with the name of the stage and the part of it that is done, from 0 to 1 and never
-        falling: from the thread that called, about ten times a second, and with 1 at the end.
-        What it raises stops the stage and is raised there. None for nobody.
+        Called with the name of the stage and the completed share of it, which never decreases from
+        0 to 1. Calls come from the thread that runs the stage, about ten times per second, and once
+        with 1 at the end. An exception that it raises stops the stage and propagates to its caller.
+        With None nothing is reported.
     stage : str
-        Name of the stage, the function that users call.
+        Name of the stage: the function that users call.
 
     Yields
     ------
     callable or None
-        What the compiled core calls with the part that is done.
+        Function that the compiled core calls with the completed share.
 
     Examples
     --------
@@ -41,8 +42,8 @@ def reporting(progress: Progress | None, stage: str) -> Iterator[Report | None]:
     if not callable(progress):
         raise TypeError(
             f"progress is {progress!r}, expected a callable that takes the name of a stage and the "
-            f"part of it that is done. Use None to be told nothing."
+            f"completed share of it. Use None for no reports."
         )
-    # Only the end of a stage says 1.
+    # 1 is reported only at the end of a stage, so smaller values are limited to below 1.
     yield lambda done: progress(stage, min(done, math.nextafter(1.0, 0.0)))
     progress(stage, 1.0)

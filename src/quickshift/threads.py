@@ -1,4 +1,4 @@
-"""How many threads a call may use."""
+"""The number of threads that a call uses."""
 
 import math
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["resolve_threads"]
 
-_MOST = 1024  # more would only wait for each other
+_MOST = 1024  # more threads would only wait for each other
 
 
 def resolve_threads(n_jobs: int | None) -> int:
@@ -17,9 +17,9 @@ def resolve_threads(n_jobs: int | None) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        None uses every core that the process may use: its affinity and the limits of its control
-        group are respected, and inside a Dask worker it is one. Negative numbers count back from
-        all cores, as in joblib: -1 is all of them, -2 all but one.
+        None means all cores that are available to the process, within its CPU affinity and the
+        limits of its control group; inside a Dask worker it means a single thread. Negative numbers
+        count back from all cores, as in joblib: -1 means all cores, -2 all except one.
 
     Returns
     -------
@@ -57,7 +57,10 @@ def _available_cores() -> int:
 
 
 def _cgroup_limit(file: Path) -> int:
-    """Cores granted by a control group (version 2): quota and period in microseconds."""
+    """Return the number of cores that a control group (version 2) grants.
+
+    The file holds the quota and the period in microseconds.
+    """
     try:
         quota, period = file.read_text().split()
         return math.ceil(int(quota) / int(period))
