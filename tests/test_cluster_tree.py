@@ -350,7 +350,7 @@ def test_lengths_must_agree() -> None:
     with pytest.raises(ValueError, match=re.escape("density has shape (3,), expected (2,)")):
         link(X, [1, 2, 3], forest, 1.0)
     weighted = prepare(X, sample_weight=[0.0, 1.0])
-    with pytest.raises(ValueError, match="forest and X differ in the rows that have no weight"):
+    with pytest.raises(ValueError, match="forest and X have different rows of weight zero"):
         link(weighted, density, forest, 1.0)
     for bad in (-1.0, np.inf):
         with pytest.raises(ValueError, match="density has negative or infinite entries"):

@@ -88,7 +88,7 @@ def test_bad_input_is_refused():
         merge_distortion(tree, LINE)
     with pytest.raises(ValueError, match="tree_a has 50 samples and tree_b 49"):
         merge_distortion(tree, LINE, X=X[1:])
-    with pytest.raises(ValueError, match="the density has 3 features, expected 1 or 2"):
+    with pytest.raises(ValueError, match="known has 3 features, expected 1 or 2"):
         known_tree(np.zeros((4, 3)), GaussianMixture(np.zeros((1, 3))))
     with pytest.raises(ValueError, match="X has 1 feature"):
         known_tree(X, PLANE)

@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 
 from quickshift.reference.order import assign, climb, cut, rounded, trees
 from quickshift.reference.samples import checked_column
+from quickshift.reference.scaled_distances import Floats, Indices
 from quickshift.reference.settings import Settings, prepare
-from quickshift.reference.space import Floats, Indices
 
 __all__ = ["QuickShiftResult", "predict", "quick_shift"]
 
 
 class QuickShiftResult(NamedTuple):
-    """What Algorithm 1 found.
+    """The result of Algorithm 1.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class QuickShiftResult(NamedTuple):
     parent : (n,) int array
         Nearest higher point before the cut at `tau`; the point itself if there is none.
     parent_distance : (n,) float array
-        Distance to the parent, inf without a higher point, NaN for a row of weight zero.
+        Distance to the parent; inf if no point is higher, NaN for a row of weight zero.
     density : (n,) float array
-        The unrounded density: the caller's, or the normalised kernel density.
+        The unrounded density: the one that was given, or the normalized kernel density.
     """
 
     labels: Indices
@@ -63,18 +63,18 @@ def quick_shift(
     kernel : str
         One of the eight kernels of the paper, or the alias "tophat" or "linear".
     sample_weight : (n,) array, optional
-        Frequencies. A row of weight zero is outside the forest and labelled as by `predict`.
+        Frequencies. A row of weight zero is not in the forest and is labeled as by `predict`.
     period : (d,) array, optional
-        Length after which each feature repeats, inf for an open one.
+        Period of each feature, inf for a feature that is not periodic.
     ties : {"total", "strict"}
         "strict" is the paper's >: points of equal density are never linked.
     rtol : float
-        Every pair is summed whatever this is; it only sets how coarsely the sums of the gaussian
-        and the exponential kernel are rounded before they are compared.
+        Determines how coarsely the sums of the gaussian and the exponential kernel are rounded
+        before they are compared. Every pair is summed, whatever its value.
     density : (n,) array, optional
         Used in place of the kernel density.
     significant_bits : int, optional
-        Bits left by that rounding, in place of the rule (36, or fewer because of `rtol`).
+        Bits that this rounding keeps, instead of the default (36, or fewer because of `rtol`).
 
     Returns
     -------
@@ -98,10 +98,10 @@ def quick_shift(
     ordered, rows, n = run.ordered, run.ordered.rows, len(run.density)
     up, distance = climb(ordered)  # lines 2 to 5
     label_of, roots = trees(cut(up, distance, run.tau))
-    # From places in the order back to rows of X, where those of weight zero stand by themselves.
+    # From positions in the order back to rows of X; rows of weight zero are their own parents.
     parent, parent_distance = np.arange(n), np.full(n, np.nan)
     parent[rows] = rows[up]
-    parent_distance[rows] = ordered.space.unscaled(distance)
+    parent_distance[rows] = ordered.scale.unscaled(distance)
     labels, outside = np.empty(n, dtype=np.int64), np.setdiff1d(np.arange(n), rows)
     labels[rows] = label_of
     points, heights = run.samples.points[outside], run.heights[outside]
@@ -137,7 +137,7 @@ def predict(
     queries : (m, d) array
         The new points.
     query_density : (m,) array, optional
-        Their densities. To be given if, and only if, `density` is.
+        Densities of the queries; required if `density` is given, and not allowed otherwise.
 
     Returns
     -------

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.reference.order import climb, cut
+from quickshift.reference.scaled_distances import Floats, Indices
 from quickshift.reference.settings import Settings, prepare
-from quickshift.reference.space import Floats, Indices
 
 __all__ = ["cluster_tree"]
 
@@ -59,7 +59,7 @@ def cluster_tree(
         raise ValueError(f"levels must be a list of numbers, got {levels!r}")
     ordered = run.ordered
     graph = cut(*climb(ordered), run.tau)  # line 2, by place in the order
-    distance = np.sqrt(ordered.space.distances_sq(ordered.points, ordered.points))
+    distance = np.sqrt(ordered.scale.distances_sq(ordered.points, ordered.points))
     components = np.full((len(thresholds), len(run.density)), -1, dtype=np.int64)
     for row, level in zip(components, thresholds, strict=True):  # line 3
         vertices = np.flatnonzero(run.density[ordered.rows] > level)

@@ -15,7 +15,7 @@ from quickshift.reference.samples import (
     checked_column,
     checked_samples,
 )
-from quickshift.reference.space import Floats
+from quickshift.reference.scaled_distances import Floats
 
 __all__ = ["modal_regression"]
 
@@ -64,7 +64,8 @@ def modal_regression(
     values : (k,) float array
         The modes of f(y given x), highest first; empty where no response has positive density.
     densities : (k,) float array
-        f̂(x, value) of each. May underflow to 0 far from the samples, where the modes still stand.
+        f̂(x, value) of each mode. Far from the samples it may underflow to 0, although there are
+        modes.
 
     Examples
     --------

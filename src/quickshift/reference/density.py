@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from quickshift.reference import kernels
 from quickshift.reference.samples import Samples, checked_bandwidth, checked_samples
-from quickshift.reference.space import Floats, Space
+from quickshift.reference.scaled_distances import Floats, ScaledDistances
 
 __all__ = ["Kde", "exp", "fit", "kernel_density", "log_kernel_density"]
 
@@ -83,22 +83,26 @@ def log_kernel_density(
 
 @dataclass(frozen=True)
 class Kde:
-    """f̂_h of samples of positive weight. An origin is the t by whose k(t) sums are divided."""
+    """f̂_h of the samples of positive weight.
+
+    An origin is a distance t in bandwidths; sums of an infinite kernel are divided by its k(t), so
+    that they do not underflow far from the samples.
+    """
 
     points: Floats
     weights: Floats
-    space: Space
+    scale: ScaledDistances
     kernel: str
-    h: float  # scaled as in `space`
+    h: float  # scaled as in `scale`
     log_volume: float  # log h^d in the caller's units
 
     def sums(self, queries: Floats, origin: Floats | None = None) -> Floats:
         """Return Σ w_j k(t_j), for an infinite kernel in units of k(origin); shape (m,)."""
         origin = np.zeros(len(queries)) if origin is None else origin
-        distance = np.sqrt(self.space.distances_sq(queries, self.points))
+        distance = np.sqrt(self.scale.distances_sq(queries, self.points))
         with np.errstate(over="ignore", under="ignore"):
             k = kernels.profile(self.kernel, distance, self.h, origin[:, None])
-            # fsum rounds once, so that the order of the rows cannot show.
+            # fsum rounds only once, so the result does not depend on the order of the rows.
             return np.array([math.fsum(terms) for terms in (self.weights * k).tolist()])
 
     def log_normalised(self, sums: Floats, origin: Floats) -> Floats:
@@ -109,8 +113,8 @@ class Kde:
             return np.log(sums) + kernels.log_profile(self.kernel, origin) + constant
 
     def nearest(self, queries: Floats) -> Floats:
-        """Return t of the nearest sample by the features given, which may be the leading ones."""
-        nearest_sq: Floats = self.space.distances_sq(queries, self.points).min(axis=1)
+        """Return t of the nearest sample; queries may have only the leading features."""
+        nearest_sq: Floats = self.scale.distances_sq(queries, self.points).min(axis=1)
         with np.errstate(over="ignore"):
             return np.sqrt(nearest_sq) / self.h
 
@@ -121,7 +125,7 @@ class Kde:
 
 
 def fit(samples: Samples, bandwidth: float | None, kernel: str) -> Kde:
-    """Check what only the density needs and leave out the samples of weight zero."""
+    """Check the arguments of the density, and drop the samples of weight zero."""
     kernel = kernels.checked_kernel(kernel)
     bandwidth = checked_bandwidth(bandwidth)
     if (kernels.reach(kernel) * bandwidth > samples.period / 2).any():
@@ -129,12 +133,14 @@ def fit(samples: Samples, bandwidth: float | None, kernel: str) -> Kde:
             f"bandwidth {bandwidth!r} is too large for period {samples.period}: a compact support "
             "may reach period / 2, an infinite kernel's bandwidth period / 4"
         )
-    space, kept = samples.space, samples.kept
-    h = space.scaled(bandwidth)
+    scale, kept = samples.scale, samples.kept
+    h = scale.scaled(bandwidth)
     if h == 0:
-        raise ValueError(f"bandwidth {bandwidth!r} vanishes beside the largest coordinate")
+        raise ValueError(
+            f"bandwidth {bandwidth!r} is negligible relative to the largest coordinate"
+        )
     log_volume = samples.points.shape[1] * math.log(bandwidth)
-    return Kde(samples.points[kept], samples.weights[kept], space, kernel, h, log_volume)
+    return Kde(samples.points[kept], samples.weights[kept], scale, kernel, h, log_volume)
 
 
 def exp(log_density: Floats) -> Floats:

@@ -1,11 +1,11 @@
-"""The eight kernels of the paper as radial profiles k(t), t = |u|, and their normalisers."""
+"""The eight kernels of the paper as radial profiles k(t), t = |u|, and their normalizers."""
 
 import math
 from collections.abc import Callable
 
 import numpy as np
 
-from quickshift.reference.space import Floats
+from quickshift.reference.scaled_distances import Floats
 
 __all__ = ["INFINITE", "checked_kernel", "log_normaliser", "log_profile", "profile", "reach"]
 
@@ -53,9 +53,9 @@ def profile(kernel: str, distance: Floats, h: float, origin: Floats) -> Floats:
             return np.exp(-beyond * (0.5 * t + 0.5 * origin))
         return np.exp(-beyond)
     end, k = COMPACT[kernel]
-    # The edge of the uniform kernel counts, and the quotient may round past it.
+    # The uniform kernel includes its edge, and the quotient may round past it.
     inside = distance <= h if kernel == "uniform" else t < end
-    # The last bits of silverman's sine may be negative beside its zero.
+    # Rounding may make silverman's sine slightly negative near its zero.
     return np.where(inside, np.maximum(k(np.minimum(t, end)), 0.0), 0.0)
 
 

@@ -1,6 +1,7 @@
-"""Who is higher, and what follows: the nearest higher point, the graph G, its trees, assignment.
+"""The order of points by height, and what follows from it: parents, the graph G, trees, labels.
 
-Points of positive weight stand here from the highest to the lowest, and go by their place there.
+In this file the points of positive weight are sorted from the highest to the lowest, and indices
+are positions in that order.
 """
 
 import math
@@ -11,7 +12,7 @@ import numpy as np
 from quickshift.reference.density import Kde
 from quickshift.reference.kernels import INFINITE
 from quickshift.reference.samples import Samples
-from quickshift.reference.space import Floats, Indices, Space
+from quickshift.reference.scaled_distances import Floats, Indices, ScaledDistances
 
 __all__ = [
     "Ordered",
@@ -26,7 +27,7 @@ __all__ = [
 
 
 def checked_bits(significant_bits: int | None, rtol: float, kde: Kde | None) -> int:
-    """Return how many bits of a density count: the caller's wish, or the rule of the package."""
+    """Return how many bits of a density are compared: the caller's number, or the default rule."""
     if not 0 <= rtol < 1:
         raise ValueError(f"rtol must lie in [0, 1), got {rtol!r}")
     bits = 36
@@ -40,7 +41,7 @@ def checked_bits(significant_bits: int | None, rtol: float, kde: Kde | None) -> 
 
 
 def rounded(sums: Floats, bits: int) -> Floats:
-    """Round half to even at `bits` significant bits, on the IEEE pattern."""
+    """Round to `bits` significant bits, half to even, on the IEEE bit pattern."""
     shift = 53 - bits
     if shift == 0:
         return sums
@@ -54,14 +55,14 @@ def rounded(sums: Floats, bits: int) -> Floats:
 class Ordered:
     """Points of positive weight, the highest first."""
 
-    rows: Indices  # (m,), where they are in X
+    rows: Indices  # (m,), their rows in X
     points: Floats  # (m, d)
     heights: Floats  # (m,), rounded densities
-    space: Space
-    strict: bool  # equal heights are not above each other
+    scale: ScaledDistances
+    strict: bool  # whether points of equal height are never higher than each other
 
     def higher(self, place: int) -> Indices:
-        """Return the places above a place, from the highest."""
+        """Return the positions of all points higher than the given one, highest first."""
         if self.strict:
             return np.flatnonzero(self.heights > self.heights[place])
         return np.arange(place)
@@ -73,30 +74,30 @@ def put_in_order(samples: Samples, heights: Floats, *, strict: bool) -> Ordered:
     points = samples.points[kept]
     order = np.lexsort((kept, *-points.T[::-1], -heights[kept]))  # the last key counts first
     rows = kept[order]
-    return Ordered(rows, points[order], heights[rows], samples.space, strict)
+    return Ordered(rows, points[order], heights[rows], samples.scale, strict)
 
 
 def climb(ordered: Ordered) -> tuple[Indices, Floats]:
-    """Return each point's parent, itself without a higher point, and the scaled distance to it."""
-    distances_sq = ordered.space.distances_sq(ordered.points, ordered.points)
+    """Return each point's parent and its scaled distance; the point itself if none is higher."""
+    distances_sq = ordered.scale.distances_sq(ordered.points, ordered.points)
     parent = np.arange(len(ordered.rows))  # Algorithm 1, line 2: no edges
     parent_sq = np.full(len(parent), np.inf)
     for i in range(len(parent)):  # line 3
         higher = ordered.higher(i)
         if higher.size > 0:  # line 4 without its bound by tau, which is left to the cut
-            # Line 5. The candidates fall in the order, so the first minimum is the highest.
+            # Line 5. The candidates are sorted, so the first minimum is the highest of them.
             parent[i] = higher[np.argmin(distances_sq[i, higher])]
             parent_sq[i] = distances_sq[i, parent[i]]
     return parent, np.sqrt(parent_sq)
 
 
 def cut(parent: Indices, distance: Floats, tau: float) -> Indices:
-    """Return G, the bound of line 4 applied: the parent within tau, or the point itself."""
+    """Return G, with the bound of line 4: the parent if it is within tau, or the point itself."""
     return np.where(distance <= tau, parent, np.arange(len(parent)))
 
 
 def trees(graph: Indices) -> tuple[Indices, Indices]:
-    """Return the number of each point's tree in G, and the roots, which fall in the order."""
+    """Return the number of each point's tree in G, and the roots, highest first."""
     roots = graph == np.arange(len(graph))
     top = graph
     while (top != graph[top]).any():
@@ -108,7 +109,7 @@ def assign(
     ordered: Ordered, labels: Indices, tau: float, queries: Floats, heights: Floats
 ) -> Indices:
     """Label (m, d) queries of given rounded densities, by the rule that `predict` states."""
-    distances_sq = ordered.space.distances_sq(queries, ordered.points)
+    distances_sq = ordered.scale.distances_sq(queries, ordered.points)
     found = np.empty(len(queries), dtype=np.int64)
     for i, query in enumerate(queries):
         allowed = (ordered.points == query).all(axis=1)
@@ -120,6 +121,6 @@ def assign(
             allowed &= np.sqrt(distances_sq[i]) <= tau
         if not allowed.any():
             allowed[:] = True
-        choice = np.flatnonzero(allowed)  # falls in the order: the first minimum is the highest
+        choice = np.flatnonzero(allowed)  # sorted: the first minimum is the highest
         found[i] = labels[choice[np.argmin(distances_sq[i, choice])]]
     return found

@@ -1,18 +1,24 @@
-"""What the caller gave, checked once: points, weights, periods, columns of numbers."""
+"""The arguments of the caller, checked once: points, weights, periods, columns of numbers."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.reference.space import Floats, Indices, Space, space_around, wrapped
+from quickshift.reference.scaled_distances import (
+    Floats,
+    Indices,
+    ScaledDistances,
+    scaled_for,
+    wrapped,
+)
 
 __all__ = ["Samples", "checked_bandwidth", "checked_column", "checked_samples"]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The rows of X, those of weight zero included."""
+    """The rows of X, including those of weight zero."""
 
     points: Floats  # (n, d), wrapped
     weights: Floats  # (n,)
@@ -24,12 +30,12 @@ class Samples:
         return np.flatnonzero(self.weights > 0)
 
     @property
-    def space(self) -> Space:
-        """The scale that suits the rows of positive weight."""
-        return space_around(self.points[self.kept], self.period)
+    def scale(self) -> ScaledDistances:
+        """Distances in a scale chosen for the rows of positive weight."""
+        return scaled_for(self.points[self.kept], self.period)
 
     def checked_queries(self, queries: ArrayLike, name: str) -> Floats:
-        """Return points of the same space; shape (m, d)."""
+        """Return queries with the same features as the samples, wrapped; shape (m, d)."""
         points, d = _checked_points(queries, name), self.points.shape[1]
         if points.shape[1] != d:
             raise ValueError(f"{name} must have {d} features, got {points.shape[1]}")
@@ -39,7 +45,7 @@ class Samples:
 def checked_samples(
     X: ArrayLike, sample_weight: ArrayLike | None, period: ArrayLike | None
 ) -> Samples:
-    """Check what every function is given; no weights are ones, and no period is inf."""
+    """Check the arguments that all functions share; by default weights are 1 and periods inf."""
     points = _checked_points(X, "X")
     n, d = points.shape
     lengths = np.full(d, np.inf) if period is None else np.asarray(period, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""From the arguments that Algorithms 1 and 2 share to points in order."""
+"""From the arguments that Algorithms 1 and 2 share to points sorted by height."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 from quickshift.reference.density import Kde, exp, fit
 from quickshift.reference.order import Ordered, checked_bits, put_in_order, rounded
 from quickshift.reference.samples import Samples, checked_column, checked_samples
-from quickshift.reference.space import Floats
+from quickshift.reference.scaled_distances import Floats
 
 __all__ = ["Prepared", "Settings", "prepare"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of `quick_shift` as they came."""
+    """The arguments of `quick_shift`, not yet checked."""
 
     X: ArrayLike
     bandwidth: float | None
@@ -30,19 +30,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The same, checked, with the points in order."""
+    """The checked arguments, with the points sorted by height."""
 
     samples: Samples
     kde: Kde | None  # None if the caller gave the density
     density: Floats  # (n,), not rounded
     heights: Floats  # (n,), the unnormalised sums, or the given densities, rounded
-    bits: int  # left by that rounding
+    bits: int  # significant bits that the rounding keeps
     ordered: Ordered
-    tau: float  # scaled as in `ordered.space`
+    tau: float  # scaled as in `ordered.scale`
 
 
 def prepare(given: Settings) -> Prepared:
-    """Check the settings, find the density if none is given, and put the points in order."""
+    """Check the settings, compute the density unless it is given, and sort the points."""
     samples = checked_samples(given.X, given.sample_weight, given.period)
     if not given.tau >= 0:
         raise ValueError(f"tau must not be negative, got {given.tau!r}")
@@ -57,5 +57,5 @@ def prepare(given: Settings) -> Prepared:
     bits = checked_bits(given.significant_bits, given.rtol, kde)
     heights = rounded(sums, bits)
     ordered = put_in_order(samples, heights, strict=given.ties == "strict")
-    tau = ordered.space.scaled(given.tau)
+    tau = ordered.scale.scaled(given.tau)
     return Prepared(samples, kde, density, heights, bits, ordered, tau)

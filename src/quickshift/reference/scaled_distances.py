@@ -1,37 +1,38 @@
-"""Where points lie: features that wrap, a power-of-two scale, distances in feature order."""
+"""Distances between points: periodic features, a power-of-two scale, sums in feature order."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Indices", "Space", "space_around", "wrapped"]
+__all__ = ["Floats", "Indices", "ScaledDistances", "scaled_for", "wrapped"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Space:
-    """Lengths of the data divided by 2**exponent, so that no square over- or underflows."""
+class ScaledDistances:
+    """Distances divided by 2**exponent, so that squares neither overflow nor underflow."""
 
     period: Floats  # (d,), in the caller's units; inf for an open feature
     exponent: int
 
     def scaled(self, length: float) -> float:
-        """Take a length from the caller's units to those of `distances_sq`."""
+        """Convert a length from the caller's units to the scale of `distances_sq`."""
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(length, -self.exponent))
 
     def unscaled(self, lengths: Floats) -> Floats:
-        """Take lengths back to the caller's units."""
+        """Convert lengths back to the caller's units."""
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(lengths, self.exponent)
 
     def distances_sq(self, A: Floats, B: Floats) -> Floats:
         """Return the squares of the scaled distances; shape (len(A), len(B)).
 
-        The points are in the caller's units. Trailing features that A or B lacks are left out.
+        The points are in the caller's units. If A or B has fewer features, only the leading
+        features that both have are used.
         """
         total = np.zeros((len(A), len(B)))
         with np.errstate(over="ignore", under="ignore"):
@@ -44,11 +45,11 @@ class Space:
         return total
 
 
-def space_around(points: Floats, period: Floats) -> Space:
-    """Scale by the power of two that takes the largest coordinate into [1, 2)."""
+def scaled_for(points: Floats, period: Floats) -> ScaledDistances:
+    """Choose the power of two that scales the largest coordinate into [1, 2)."""
     largest = np.abs(points).max()
     exponent = int(np.frexp(largest)[1]) - 1 if largest > 0 else 0
-    return Space(period, exponent)
+    return ScaledDistances(period, exponent)
 
 
 def wrapped(points: Floats, period: Floats) -> Floats:
