@@ -254,7 +254,10 @@ def test_unknown_rule_is_repeated_with_the_known_ones() -> None:
 
 def test_cross_validation_is_known_but_is_no_formula() -> None:
     facts = {"spread": 1.0, "total_weight": 9.0, "n_features": 3}
-    with pytest.raises(ValueError, match="look at the data"):
+    with pytest.raises(
+        ValueError,
+        match="rule is 'cv', expected one of .* cannot be computed from the spread alone",
+    ):
         rule_bandwidth("cv", kernel=get_kernel("gaussian"), **facts)
 
 

@@ -1,8 +1,8 @@
-"""Formulas for the bandwidth and tau that users do not give.
+"""Formulas for the default bandwidth and tau.
 
-Pure functions of plain arrays. Weights are frequencies throughout: an integer weight is that
-many copies of the point, so the sample size in every rule is the total weight W.
-Rules that need the density itself, such as cross-validation, live in the stages.
+These are pure functions of plain arrays. Weights are frequencies throughout: a point of integer
+weight w counts as w copies, so the sample size in every rule is the total weight W. Rules that need
+the density itself, such as cross-validation, are in `quickshift.stages`.
 """
 
 import math
@@ -26,7 +26,7 @@ __all__ = [
     "weighted_quantile",
 ]
 
-# Factor of the spread, from the total weight and the number of features.
+# Factor by which each rule multiplies the spread, from the total weight W and the dimension d.
 _FACTORS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
     {
         "auto": lambda W, d: 0.5 * W ** (-1 / (d + 4)),
@@ -38,12 +38,12 @@ _FACTORS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 
 RULES = (*_FACTORS, "cv")
 
-# IQR of a Gaussian in standard deviations.
+# Interquartile range of a Gaussian, in standard deviations.
 _GAUSSIAN_IQR = 1.349
 
 
 class KernelFacts(Protocol):
-    """The facts of a `quickshift.kernels.Kernel` that the formulas use."""
+    """The attributes of a `quickshift.kernels.Kernel` that the formulas use."""
 
     @property
     def support(self) -> float: ...
@@ -55,22 +55,23 @@ class KernelFacts(Protocol):
 
 
 def weighted_quantile(values: Floats, weights: Floats, q: float) -> float:
-    """Quantile of a weighted sample, by linear interpolation.
+    """Return a quantile of a weighted sample, by linear interpolation.
 
     Parameters
     ----------
     values : ndarray (m,)
         The sample, in any order.
     weights : ndarray (m,)
-        Frequencies, not negative, at least one positive. They need not be whole numbers, but
-        they are counts: a total weight of at most one is a single observation, the lowest.
+        Frequencies, not negative, at least one of them positive. They need not be whole numbers,
+        but they are counts: if their total is at most one, the sample is a single observation, and
+        every quantile is the lowest value.
     q : float
         Between 0 and 1.
 
     Returns
     -------
     float
-        ``np.quantile(np.repeat(values, weights), q)`` wherever the weights are whole numbers.
+        If the weights are whole numbers, ``np.quantile(np.repeat(values, weights), q)``.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def weighted_quantile(values: Floats, weights: Floats, q: float) -> float:
 
 
 def _present(rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Rows of positive weight, and their weights."""
+    """Return the rows of positive weight, and their weights."""
     present = weights > 0
     return (rows, weights) if present.all() else (rows[present], weights[present])
 
@@ -92,16 +93,17 @@ def _quantiles(values: Floats, weights: Floats, shares: list[float]) -> list[flo
     positions = np.maximum(np.multiply(shares, weights.sum() - 1.0), 0.0)
     below = np.floor(positions)
     low, high = _order_statistics(values, weights, np.stack([below, below + 1.0]))
-    # From the nearer end, as numpy does: repetition then agrees to the last bit.
+    # Interpolate from the nearer end, as NumPy does, so that a weight gives the same bits as
+    # repetition.
     part, step = positions - below, high - low
     result = np.where(part < 0.5, low + step * part, high - step * (1.0 - part))
     return [float(x) for x in result]
 
 
 def _order_statistics(values: Floats, weights: Floats, ranks: Floats) -> Floats:
-    """Value at each rank, counted from zero, of the sample with every value repeated."""
+    """Return the value at each rank, from zero, of the sample with repetitions by weight."""
     last = len(values) - 1
-    if (weights == 1.0).all():  # selection, which spares the sort
+    if (weights == 1.0).all():  # selection is cheaper than sorting
         places = np.minimum(ranks, last).astype(np.intp)
         return np.partition(values, np.unique(places))[places]
     order = np.argsort(values, kind="stable")
@@ -114,20 +116,21 @@ def spread(
     weights: Floats,
     period: Floats | None = None,
 ) -> float:
-    """Typical scale of the data, σ̄, which one far outlier does not move.
+    """Return σ̄, a typical scale of the data that is robust against single outliers.
 
-    The mean over features of min(standard deviation, IQR / 1.349), or of the standard deviation
-    where the IQR is zero. A periodic feature counts with its circular standard deviation, at most
-    that of a uniform distribution over the period.
+    This is the mean over features of min(standard deviation, IQR / 1.349); if the IQR of a feature
+    is zero, its standard deviation is used. For a periodic feature it is the circular standard
+    deviation, limited to that of a uniform distribution over the period.
 
     Parameters
     ----------
     points : ndarray (m, d)
-        Sample, in an order that does not depend on the caller's rows.
+        The sample. Pass it in an order that does not depend on the order of the caller's rows, so
+        that the rounding of the result does not depend on it either.
     weights : ndarray (m,)
-        Frequencies, not negative, at least one positive.
+        Frequencies, not negative, at least one of them positive.
     period : ndarray (d,), optional
-        Length of each periodic feature, inf for an open one.
+        Period of each feature, inf for a feature that is not periodic.
 
     Returns
     -------
@@ -156,17 +159,17 @@ def spread(
 
 
 def _exponent(x: Floats) -> int:
-    """Power of two that scales x into [-1, 1] without rounding."""
+    """Return the exponent of the power of two that scales x into [-1, 1] without rounding."""
     return int(np.frexp(np.abs(x).max())[1])
 
 
 def _robust(x: Floats, weights: Floats) -> float:
-    """Smaller of the standard deviation and the scaled IQR of one feature."""
+    """Return the smaller of the standard deviation and the scaled IQR of one feature."""
     exponent = _exponent(x)  # so that squares neither overflow nor vanish
     x = np.ldexp(x, -exponent)
     lower, upper = _quantiles(x, weights, [0.25, 0.75])
-    # Starting from a value among the data keeps a large common offset out of the mean, and
-    # leaves an exact zero where all values are equal.
+    # Subtracting a quantile of the data first removes a large common offset from the mean, and
+    # gives exactly zero if all values are equal.
     shifted = x - lower
     deviations = shifted - np.average(shifted, weights=weights)
     deviation = math.sqrt(np.average(deviations**2, weights=weights))
@@ -175,11 +178,14 @@ def _robust(x: Floats, weights: Floats) -> float:
 
 
 def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
-    """Circular standard deviation √(-2 ln R)·period/2π of one feature, R the mean resultant."""
+    """Return the circular standard deviation of one feature.
+
+    It is √(-2 ln R)·period/2π, where R is the mean resultant length.
+    """
     turns = (x - x[0]) / period
     angles = 2.0 * math.pi * (turns - np.rint(turns))
     sine, cosine = (np.average(f(angles), weights=weights) for f in (np.sin, np.cos))
-    # 1 - R as a sum of squares: R itself is rounded to 1 where the data lie close together.
+    # 1 - R is computed as a sum of squares, because R rounds to 1 if the data are close together.
     halves = 0.5 * (angles - math.atan2(sine, cosine))
     loss = 2.0 * float(np.average(np.sin(halves) ** 2, weights=weights))
     uniform = math.pi**2 / 3.0
@@ -190,10 +196,10 @@ def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
 def rule_bandwidth(
     rule: str, *, spread: float, total_weight: float, n_features: int, kernel: KernelFacts
 ) -> float:
-    """Bandwidth by a rule of thumb.
+    """Return the bandwidth of a rule of thumb.
 
-    The rules are made for the Gaussian; another kernel gets the bandwidth at which its variance
-    along each axis is that of the Gaussian.
+    The rules are stated for the Gaussian kernel. Another kernel gets the bandwidth at which its
+    variance along each axis equals that of the Gaussian.
 
     Parameters
     ----------
@@ -212,7 +218,7 @@ def rule_bandwidth(
     Returns
     -------
     float
-        The bandwidth; 1.0 if the spread is zero, where no scale is better than another.
+        The bandwidth; 1.0 if the spread is zero, because then no scale is better than another.
 
     Examples
     --------
@@ -225,9 +231,13 @@ def rule_bandwidth(
     """
     if rule not in RULES:
         known = ", ".join(map(repr, RULES))
-        raise ValueError(f"unknown bandwidth rule {rule!r}. Give a number or one of {known}.")
+        raise ValueError(f"rule is {rule!r}, expected one of {known}. Give a number otherwise.")
     if rule not in _FACTORS:
-        raise ValueError(f"{rule!r} is no formula of the spread: it has to look at the data.")
+        known = ", ".join(map(repr, _FACTORS))
+        raise ValueError(
+            f"rule is {rule!r}, expected one of {known}: {rule!r} cannot be computed from the "
+            f"spread alone. Use quickshift.stages.choose_bandwidth."
+        )
     if spread == 0:
         return 1.0
     return (
@@ -238,7 +248,7 @@ def rule_bandwidth(
 def joint_rule(
     *, spread: float, total_weight: float, n_dimensions: int, kernel: KernelFacts
 ) -> float:
-    """Bandwidth of features or responses for the density of both, by a rule of thumb.
+    """Return the bandwidth of features or of responses in their joint density, by a rule of thumb.
 
     Parameters
     ----------
@@ -249,13 +259,13 @@ def joint_rule(
     n_dimensions : int
         Number of features and responses together.
     kernel : Kernel
-        The kernel, over all of them.
+        The kernel of the joint density.
 
     Returns
     -------
     float
-        σ̄·W^(-1/(n_dimensions + 4)), for another kernel that of the Gaussian's variance along each
-        axis; 1.0 if the spread is zero.
+        σ̄·W^(-1/(n_dimensions + 4)) for the Gaussian kernel; for another kernel, the bandwidth with
+        the same variance along each axis. 1.0 if the spread is zero.
 
     Examples
     --------
@@ -271,14 +281,14 @@ def joint_rule(
 
 
 def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
-    """Bandwidth of the Gaussian with the same variance along each axis.
+    """Return the bandwidth of the Gaussian kernel with the same variance along each axis.
 
     Parameters
     ----------
     bandwidth : float
-        h of `kernel`.
+        Bandwidth h of ``kernel``.
     kernel : Kernel
-        The kernel that it belongs to.
+        The kernel.
     d : int
         Number of features.
 
@@ -297,22 +307,23 @@ def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
 
 
 def neighbour_floor(nearest_distance: Floats, weights: Floats) -> float:
-    """Least Gaussian bandwidth at which most points have a neighbour that counts.
+    """Return the least Gaussian bandwidth at which neighbors contribute to most densities.
 
-    With many features the rate n^(-1/(d+4)) hardly falls, while the nearest neighbours are far
-    away: sums of profiles would hold nothing but each point's own.
+    With many features the rate n^(-1/(d+4)) hardly decreases with n, while nearest neighbors are
+    far away. With a smaller bandwidth, the sum of profiles at most points would consist of the
+    point's own contribution only.
 
     Parameters
     ----------
     nearest_distance : ndarray (m,)
-        Distance from each point to the nearest one elsewhere; inf (or NaN) where there is none.
+        Distance from each point to the nearest distinct point; inf or NaN if there is none.
     weights : ndarray (m,)
         Frequencies.
 
     Returns
     -------
     float
-        A third of the weighted median of the finite distances; 0 where there are none.
+        A third of the weighted median of the finite distances; 0 if there are none.
 
     Examples
     --------
@@ -329,14 +340,14 @@ def _finite_quantile(distance: Floats, weights: Floats, q: float) -> float:
 
 
 def tau_rule(h_gaussian: float, nearest_distance: Floats, weights: Floats) -> float:
-    """Cut length: 1.5·h_G, but long enough for nearly every point to reach a neighbour.
+    """Return the default tau: 1.5·h_G, or more so that nearly every point reaches a neighbor.
 
     Parameters
     ----------
     h_gaussian : float
-        Bandwidth in terms of the Gaussian.
+        h_G, the bandwidth of the equivalent Gaussian, see `gaussian_equivalent`.
     nearest_distance : ndarray (m,)
-        Distance from each point to the nearest one elsewhere; inf (or NaN) where there is none.
+        Distance from each point to the nearest distinct point; inf or NaN if there is none.
     weights : ndarray (m,)
         Frequencies.
 
@@ -356,14 +367,15 @@ def tau_rule(h_gaussian: float, nearest_distance: Floats, weights: Floats) -> fl
 
 
 def period_limit(kernel: KernelFacts, period: Floats | None) -> float:
-    """Largest bandwidth at which a kernel meets only the nearest image of a point.
+    """Return the largest bandwidth at which only the nearest image of a point contributes.
 
     Parameters
     ----------
     kernel : Kernel
-        Compact ones may reach half a period, infinite ones may have a bandwidth of a quarter.
+        The support of a compact kernel may reach half a period; the bandwidth of an infinite kernel
+        may be a quarter of a period.
     period : ndarray (d,) or None
-        Length of each periodic feature, inf for an open one.
+        Period of each feature, inf for a feature that is not periodic.
 
     Returns
     -------
@@ -382,5 +394,5 @@ def period_limit(kernel: KernelFacts, period: Floats | None) -> float:
     if kernel.infinite:
         return shortest / 4.0
     limit = shortest / 2.0 / kernel.support
-    # The quotient may round up; a bandwidth at the limit has to be admissible.
+    # The quotient may round up, but a bandwidth equal to the limit must be admissible.
     return limit if limit * kernel.support <= shortest / 2.0 else math.nextafter(limit, 0.0)
