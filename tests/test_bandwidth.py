@@ -256,7 +256,7 @@ def test_cross_validation_is_known_but_is_no_formula() -> None:
     facts = {"spread": 1.0, "total_weight": 9.0, "n_features": 3}
     with pytest.raises(
         ValueError,
-        match="rule is 'cv', expected one of .* cannot be computed from the spread alone",
+        match=r"rule is 'cv', expected one of .* cannot be computed from the spread alone",
     ):
         rule_bandwidth("cv", kernel=get_kernel("gaussian"), **facts)
 
