@@ -138,7 +138,9 @@ def test_leaves_before_the_largest_ratio_stay(significance, least, kept):
 def test_pruning_by_significance_needs_an_estimate():
     X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
     tree = stages.link(X, density, stages.cut(stages.climb(X, density), 1.5), 1.5)
-    with pytest.raises(ValueError, match="not known, expected one from `assess` or QuickShiftTree"):
+    with pytest.raises(
+        ValueError, match="not known, expected a tree from QuickShiftTree or `assess`"
+    ):
         tree.prune(significance=1.0)
 
 
