@@ -1,8 +1,10 @@
-# Needs python3 (>= 3.11, with venv), make and a C++20 compiler; everything else comes from PyPI
-# into virtual environments beside this file. Stamps in those environments say what is up to date.
+# Needs python3 (>= 3.11, with venv), make and a C++20 compiler. Everything else is installed from
+# PyPI into virtual environments next to this file. Stamp files in those environments record what is
+# up to date.
 
 PYTHON ?= python3
-# The environment with the oldest promised versions wants the oldest promised Python, where there is one.
+# The environment with the oldest supported versions uses the oldest supported Python, if it is
+# installed.
 PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
 ARGS ?=
 EXAMPLES ?= 1000
@@ -10,7 +12,8 @@ EXAMPLES ?= 1000
 VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
 BIN := .venv/bin
 CPP := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp'))
-# What an installation depends on: Python files are used where they stand, but it knows their names.
+# An editable installation uses Python files in place, but has to be repeated when a file is added,
+# removed or renamed (build/modules.txt).
 INSTALLED_FROM := $(CPP) CMakeLists.txt pyproject.toml build/modules.txt
 STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
@@ -18,7 +21,8 @@ PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
 .PHONY: help demo test test-lowest explore check stub public-names format bench labelled distortion modal calibrate docs wheel clean
 .DELETE_ON_ERROR:
-# Two pips must not write into one environment at a time; the compiler and pytest use both cores anyway.
+# Two instances of pip must not write into one environment at the same time. The compiler and pytest
+# run in parallel by themselves.
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -30,7 +34,7 @@ demo: .venv/.installed .venv/.group-demo  ## cluster a small data set, print a s
 test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same with the oldest promised versions
+test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
@@ -53,7 +57,7 @@ define write_stub
 	$(BIN)/ruff format --quiet $(1)
 endef
 
-public-names: .venv/.installed  ## accept changed public names: write tests/public_names.txt anew
+public-names: .venv/.installed  ## accept changed public names: rewrite tests/public_names.txt
 	$(BIN)/python scripts/public_names.py > tests/public_names.txt
 
 format: .venv/.group-check  ## rewrite Python and C++ in the project's format
@@ -66,16 +70,16 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 	.venv-bench/bin/python benchmarks/page.py
 
-labelled: .venv-bench/.installed .venv-bench/.group-bench  ## judge clusters on labelled data, write docs/labelled.md
+labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data, write docs/labelled.md
 	.venv-bench/bin/python benchmarks/labelled.py
 
-distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with true ones, write docs/distortion.md
+distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with the true ones, write docs/distortion.md
 	.venv-bench/bin/python benchmarks/distortion.py
 
-modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with true ones, write docs/modal.md
+modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with the true ones, write docs/modal.md
 	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
 
-calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate the significance that chance gives
+calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate the significance of modes that are due to chance
 	.venv-bench/bin/python benchmarks/calibrate.py
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
@@ -92,12 +96,13 @@ wheel: .venv/.group-wheel  ## sdist, wheel from it, manylinux repair, smoke test
 	cp tests/test_minimal.py $(SMOKE)
 	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
 
-clean:  ## remove everything that the other targets made
+clean:  ## remove everything that the other targets create
 	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 
-# One environment: a new pip (for dependency groups), the build tools, the package, then the groups asked for.
+# Steps to make one environment: a recent pip (for dependency groups), the build tools, the package,
+# then the dependency groups that the target needs.
 .venv-lowest/%: PYTHON := $(PYTHON_LOWEST)
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt

@@ -1,10 +1,10 @@
-"""How significant the modes are that chance gives: the table behind `chance_significance`.
+"""Simulate the significance of modes that are due to chance: the table of `chance_significance`.
 
     python benchmarks/calibrate.py            about half an hour
 
-Draws samples of one Gaussian, which has one mode, and prints for each number of features and
-samples the 97th percentile of the largest significance of the other modes at the default bandwidth
-and tau.
+Draws samples from one Gaussian. It has one mode, so every other mode of the estimate is due to
+chance. For each number of features and of samples, prints the 97th percentile of the largest
+significance of these other modes, at the default bandwidth and tau.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -17,13 +17,14 @@ from quickshift import stages
 
 FEATURES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
 SAMPLES = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-FEW_FEATURES = (300, 300, 300, 200, 400, 400, 300, 200)  # drawings with up to three
+# Number of draws for each entry of SAMPLES, with up to three features and with more.
+FEW_FEATURES = (300, 300, 300, 200, 400, 400, 300, 200)
 MORE_FEATURES = (300, 300, 300, 200, 150, 80, 40, 30)
 QUANTILE = 0.97
 
 
 def largest_by_chance(n: int, d: int, seed: int) -> float:
-    """Largest significance among the modes of one sample, but for the highest mode."""
+    """Return the largest significance of the modes of one sample, except the highest mode."""
     X = np.random.default_rng([n, d, seed]).normal(size=(n, d))
     samples = stages.prepare(X, n_jobs=1)
     h = stages.choose_bandwidth(samples, n_jobs=1)

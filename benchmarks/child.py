@@ -1,7 +1,7 @@
-"""The process in which one function is timed, so that its crash or its haste harms nobody else.
+"""The process in which one function is timed, so that a crash does not end the benchmark.
 
-Started by `worker.Worker`, which sends what to load and then one request after the other over a
-pair of pipes. Every answer is ``(value, None)`` or ``(None, reason)``.
+Started by `worker.Worker`, which sends the function to load and then one request after the other
+over a pair of pipes. Every answer is ``(value, None)``, or ``(None, reason)`` after an error.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from typing import Any
 
 import numpy as np
 
-SHORT = 0.05  # seconds: what is shorter is called several times in a row
-WARM_UP = 500  # points
+SHORT = 0.05  # seconds: a shorter call is repeated until this time has passed
+WARM_UP = 500  # points of the untimed first call
 
 Call = Callable[..., object]
 
 
 class Child:
-    """A loaded function and the points that it is called with."""
+    """A loaded function, and the points that it is called with."""
 
     def __init__(self, load: Callable[[], Call]) -> None:
         self.call = load()
 
     def points(self, file: str) -> None:
-        """Read the points and call the function on a few, so that nothing is left to set up."""
+        """Read the points, and call the function on a few of them to finish all lazy setup."""
         self.X = np.load(file)
         self.call(self.X[:WARM_UP].copy())
 
     def seconds(self, **settings: Any) -> float:
-        """Time a call; what it returns is freed after the clock has stopped."""
+        """Time a call; its result is freed after the clock has stopped."""
         gc.collect()
         elapsed = self._timed(1, settings)
         return elapsed if elapsed >= SHORT else self._timed(math.ceil(SHORT / elapsed), settings)
 
     def peak(self, **settings: Any) -> float:
-        """Return by how many bytes a call raises the peak of this process."""
+        """Return the number of bytes by which a call raises the peak memory of this process."""
         gc.collect()
         before = peak_bytes()
         result = self.call(self.X, **settings)
@@ -60,9 +60,9 @@ class Child:
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process has had."""
+    """Return the peak memory of this process so far."""
     try:
-        # A child's ru_maxrss starts at its parent's peak on Linux; this mark does not.
+        # On Linux, ru_maxrss of a child starts at its parent's peak; VmHWM does not.
         with open("/proc/self/status") as status:
             return next(1024 * int(line.split()[1]) for line in status if "VmHWM" in line)
     except OSError:
@@ -71,7 +71,7 @@ def peak_bytes() -> int:
 
 
 def serve(requests: Connection, answers: Connection) -> None:
-    """Answer requests, ``(method, arguments, settings)``, until the other side hangs up."""
+    """Answer requests ``(method, arguments, settings)`` until the other side closes the pipe."""
     child: Child | None = None
     while True:
         try:

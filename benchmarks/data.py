@@ -1,4 +1,4 @@
-"""The points that rows are measured on, each a function of their number."""
+"""The data that rows are measured on, as functions of the number of points."""
 
 from __future__ import annotations
 
@@ -13,80 +13,80 @@ Points = NDArray[np.float64]
 
 
 def blobs(n: int, d: int) -> Points:
-    """Twenty Gaussians of deviation one, centres in [-20, 20]^d: what most rows use."""
+    """Draw from twenty Gaussians of deviation one, with centers in [-20, 20]^d; most rows do."""
     return datasets.blobs(n, d, seed=0)[0]
 
 
 def spread_seeds(n: int, variant: Any) -> Points:
-    """Walk with restarts, in units of the smallest radius."""
+    """Draw from a random walk with restarts (seed spreader), in units of the smallest radius."""
     return datasets.seed_spreader(n, 3, variant=variant, seed=0)[0] / 100
 
 
 def square(n: int) -> Points:
-    """Uniform in a square, about one point a unit of area."""
+    """Draw uniformly in a square, with about one point per unit of area."""
     return np.random.default_rng(4).uniform(0, n**0.5, size=(n, 2))
 
 
 def moons(n: int) -> Points:
-    """Two interleaved half circles."""
+    """Draw from two interleaved half circles."""
     return datasets.moons(n, seed=0)[0]
 
 
 def circles(n: int) -> Points:
-    """Put a circle inside another."""
+    """Draw from two concentric circles."""
     return datasets.circles(n, seed=0)[0]
 
 
-# --- adversarial: each has stopped or spoiled some tree or some search ---------------------------
+# --- adversarial: each has made some tree or some search fail or become very slow ----------------
 
 
 def equal(n: int) -> Points:
-    """All points in one place."""
+    """Return n equal points."""
     return np.ones((n, 2))
 
 
 def few_distinct(n: int) -> Points:
-    """One thousand places, taken again and again."""
+    """Draw n points from one thousand distinct ones."""
     return blobs(1000, 2)[np.random.default_rng(1).integers(1000, size=n)]
 
 
 def constant_column(n: int) -> Points:
-    """Blobs with a coordinate that says nothing."""
+    """Return blobs with a third, constant coordinate."""
     return np.column_stack([blobs(n, 2), np.full(n, 3.0)])
 
 
 def square_lattice(n: int) -> Points:
-    """Every density tied, every distance exactly one."""
+    """Return a lattice: densities are tied, and neighbors are at distance exactly one."""
     return datasets.lattice(round(n**0.5), 2)
 
 
 def offset(n: int) -> Points:
-    """Far from the origin: half of every coordinate's digits are the offset."""
+    """Return blobs far from the origin: the offset uses half the digits of each coordinate."""
     return blobs(n, 2) + 1e8
 
 
 def far_outlier(n: int) -> Points:
-    """One point stretches every bounding box."""
+    """Return blobs with one far outlier, which stretches every bounding box around it."""
     X = blobs(n, 2)
     X[0] = 1e9
     return X
 
 
 def collinear(n: int) -> Points:
-    """One line in ten dimensions, askew to every axis."""
+    """Draw points on a line in ten dimensions that is oblique to every axis."""
     rng = np.random.default_rng(2)
     return rng.uniform(0, 100, n)[:, None] * rng.standard_normal(10)
 
 
 def exponential_spacing(n: int) -> Points:
-    """Clusters at distances and of widths that grow by a factor of ten."""
+    """Draw clusters whose widths and distances from the origin grow by factors of ten."""
     rng = np.random.default_rng(3)
     scale = 10.0 ** rng.integers(-6, 6, size=n)
     return scale[:, None] * (1 + 0.1 * rng.standard_normal((n, 2)))
 
 
 def nested_shells(n: int) -> Points:
-    """Ten spheres in one another, the outer ones thinner: parents lie across the gap, far away."""
+    """Draw from ten nested spheres, the outer ones sparser: parents are far away, across a gap."""
     rng = np.random.default_rng(5)
     radius = rng.integers(1, 11, size=n)[:, None]
     directions = rng.standard_normal((n, 3))
@@ -94,28 +94,28 @@ def nested_shells(n: int) -> Points:
 
 
 def tied_plateaus(n: int) -> Points:
-    """Squares of lattice points: each one plateau of equal densities whose parent is far away."""
+    """Return squares of lattice points: each is a plateau of ties whose parent is far away."""
     side = 32
     cell = datasets.lattice(side, 2)
     corners = datasets.lattice(max(1, round((n / len(cell)) ** 0.5)), 2)
     return (corners[:, None, :] * (4.0 * side) + cell[None, :, :]).reshape(-1, 2)
 
 
-MODAL_SHARE = 0.01  # of the square, in which samples reach a query
+MODAL_SHARE = 0.01  # area of the window of a query, as a fraction of the unit square
 
 
 def modal_radius() -> float:
-    """Radius of the disc that has that share: a thousand samples of a hundred thousand."""
+    """Return the radius of a disc of that area, which has 1000 of 100 000 samples."""
     return float(np.sqrt(MODAL_SHARE / np.pi))
 
 
 def modal_queries(count: int) -> NDArray[np.float64]:
-    """Draw queries in the unit square."""
+    """Draw queries uniformly in the unit square."""
     return np.random.default_rng(1).random((count, 2))
 
 
 def branches(n: int) -> NDArray[np.float64]:
-    """Two features in the unit square and a response on one of two waves over them; (n, 3)."""
+    """Draw two features in the unit square and a response near one of two waves; (n, 3)."""
     rng = np.random.default_rng(0)
     X = rng.random((n, 2))
     upper = 1 + 0.5 * np.sin(2 * np.pi * X[:, 0])
@@ -125,9 +125,10 @@ def branches(n: int) -> NDArray[np.float64]:
 
 
 def photo(n: int) -> NDArray[np.float64]:
-    """Take scikit-image's astronaut, 512 x 512 colors, or mirror images of it on n pixels of 16:9.
+    """Return scikit-image's astronaut, 512 x 512 pixels, or an image of n pixels tiled with it.
 
-    Of these the first, in the corner, is the astronaut itself.
+    The larger image has the aspect ratio 16:9. Its tiles are the astronaut and its mirror images;
+    the tile in the first corner is the astronaut itself.
     """
     from skimage.data import astronaut
 

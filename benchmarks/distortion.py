@@ -1,12 +1,12 @@
-"""How far estimated cluster trees are from the true one, and write docs/distortion.md.
+"""Measure the error of estimated cluster trees, and write the table of docs/distortion.md.
 
     python benchmarks/distortion.py           about three minutes
 
-Samples of three known densities, more and more of them. The number is the merge distortion between
-the tree of the estimate and that of the density, as a share of the highest density: the median of
-some drawings. The peer is RobustSingleLinkage of hdbscan, the estimator of Chaudhuri and Dasgupta,
-with k = √n neighbours; a level of its tree is the density at which k neighbours are as near as the
-linkage says.
+Draws growing numbers of samples from three known densities. The error is the merge distortion
+between the estimated tree and the tree of the density, as a fraction of the highest density; the
+table has the median over several draws. The peer is RobustSingleLinkage of hdbscan, the estimator
+of Chaudhuri and Dasgupta, with k = √n neighbors. A distance r in its linkage is converted to the
+level k / (n · volume of a ball of radius r), the density at which k neighbors are within r.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from quickshift.stages.tree.merges import merges_of_leaves
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "distortion.md"
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)
 LARGEST_OF_PEER = 30_000
-DRAWINGS = 5
+DRAWS = 5
 DENSITIES: dict[str, Any] = {
     "three Gaussians on the line": GaussianMixture([-3.0, 0.0, 2.5], [0.5, 0.25, 0.5], [3, 2, 2]),
     "three Gaussians in the plane": GaussianMixture(
@@ -38,12 +38,12 @@ DENSITIES: dict[str, Any] = {
 
 
 def ours(X: np.ndarray) -> qs.ClusterTree:
-    """Tree of QuickShiftTree with the paper's rate for the bandwidth."""
+    """Return the tree of QuickShiftTree, with the paper's rate for the bandwidth."""
     return qs.QuickShiftTree(bandwidth="paper").fit(X).tree_
 
 
 def theirs(X: np.ndarray) -> qs.ClusterTree:
-    """Tree of robust single linkage, with every sample a piece of its own."""
+    """Return the tree of robust single linkage, in which every sample is a leaf of its own."""
     n, d = X.shape
     k = round(math.sqrt(n))
     linkage = RobustSingleLinkage(k=k).fit(X).cluster_hierarchy_.to_numpy()
@@ -53,7 +53,9 @@ def theirs(X: np.ndarray) -> qs.ClusterTree:
     order = np.argsort(-density, kind="stable")
     piece = np.empty(n, dtype=np.int64)
     piece[order] = np.arange(n)
-    first = np.concatenate([piece, np.empty(n - 1, dtype=np.int64)])  # a piece of each node
+    first = np.concatenate(
+        [piece, np.empty(n - 1, dtype=np.int64)]
+    )  # one of the pieces below each node
     joined = np.empty((n - 1, 2), dtype=np.int64)
     for step, (a, b) in enumerate(linkage[:, :2].astype(int)):
         joined[step] = first[a], first[b]
@@ -74,9 +76,9 @@ def theirs(X: np.ndarray) -> qs.ClusterTree:
 
 
 def distortions(known: Any, n: int) -> list[float | None]:
-    """Median distortion of ours and theirs, as a share of the highest density."""
+    """Return the median distortions of ours and theirs, as fractions of the highest density."""
     found: list[list[float]] = [[], []]
-    for seed in range(DRAWINGS):
+    for seed in range(DRAWS):
         X = known.sample(n, seed=seed)[0]
         truth = known_tree(X, known)
         highest = truth.density.max()
@@ -87,7 +89,7 @@ def distortions(known: Any, n: int) -> list[float | None]:
 
 
 def main() -> None:
-    """Measure every density and size, print the table and put it into the page."""
+    """Measure every density and size, print the results and put the table into the page."""
     lines = [["density", "n", "QuickShiftTree", "RobustSingleLinkage"], ["---"] * 4]
     for name, known in DENSITIES.items():
         for n in SIZES:

@@ -1,10 +1,11 @@
-"""Judge clusterings by data whose clusters are known, and write docs/labelled.md.
+"""Score clusterings on data whose clusters are known, and write the table of docs/labelled.md.
 
     python benchmarks/labelled.py             about ten minutes
 
-The sets are those of labelled_sets.py, ten seeds each. Peers run at their defaults, KMeans and one
-column of ours are told the number of clusters. The number is the adjusted Rand index over the
-points that have a label; what a method calls noise is a cluster of its own.
+The data sets are those of labelled_sets.py, with ten seeds each. Peers run with their default
+settings; KMeans and one column of ours are given the number of clusters. The score is the adjusted
+Rand index over the points that have a true label. The points that a method labels as noise count as
+one cluster of their own.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "labelled.md"
 
 
 def one_percent(n: int, _: int) -> HDBSCAN:
-    """HDBSCAN with clusters of at least one sample in a hundred."""
+    """Return an HDBSCAN whose clusters have at least 1 % of the samples."""
     return HDBSCAN(min_cluster_size=max(2, n // 100), copy=True)
 
 
-# By name: an estimator for n samples in k clusters.
+# Column of the table -> function that makes an estimator for n samples in k clusters.
 METHODS: dict[str, Callable[[int, int], object]] = {
     "QuickShift()": lambda n, k: QuickShift(n_jobs=1),  # noqa: ARG005
     "HDBSCAN()": lambda n, k: HDBSCAN(copy=True),  # noqa: ARG005
@@ -44,17 +45,17 @@ METHODS: dict[str, Callable[[int, int], object]] = {
 
 
 def judge(name: str, seed: int) -> list[float]:
-    """Give the adjusted Rand index of every method on one drawing of a set."""
+    """Return the adjusted Rand index of every method on one draw of a data set."""
     X, y = SETS[name](seed)
     known = y >= 0
     k = len(np.unique(y[known]))
-    with threadpool_limits(1):  # every process has a core
+    with threadpool_limits(1):  # one process per core runs at the same time
         found = [make(len(X), k).fit_predict(X) for make in METHODS.values()]
     return [adjusted_rand_score(y[known], labels[known]) for labels in found]
 
 
 def table(scores: dict[str, np.ndarray]) -> str:
-    """Markdown: a row a set, then the mean and the worst of all sets."""
+    """Return a Markdown table: one row per data set, then the mean and the worst over all sets."""
     rows = {name: score.mean(axis=0) for name, score in scores.items()}
     all_sets = np.array(list(rows.values()))
     everything = {**rows, "**mean**": all_sets.mean(axis=0), "**worst**": all_sets.min(axis=0)}
@@ -65,7 +66,7 @@ def table(scores: dict[str, np.ndarray]) -> str:
 
 
 def main() -> None:
-    """Judge every method on every set, print the table and put it into the page."""
+    """Score every method on every data set, print the scores and put the table into the page."""
     with ProcessPoolExecutor() as pool:
         scores = {}
         for name in SETS:

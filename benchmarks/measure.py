@@ -1,7 +1,8 @@
-"""Numbers that can be trusted on a noisy machine: rounds in turn, ratios, medians and quartiles.
+"""Measure reliably on a noisy machine: alternating rounds, ratios, medians and quartiles.
 
-Nothing here knows what is measured. A time alone says more about the machine than about the code,
-so whatever is compared runs in turn, round by round, and the ratio is taken within each round.
+This module does not depend on what is measured. A time alone says more about the machine than about
+the code, so the things to compare run alternately, round by round, and the ratio is taken within
+each round.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bound:
-    """What a number should keep to, and better still if it can."""
+    """The limit that a measured number should keep, and optionally a more ambitious aim."""
 
     limit: float
     aim: float | None = None
     at_least: bool = False
 
     def met(self, value: float) -> bool:
-        """Say whether ``value`` keeps to the limit."""
+        """Return whether ``value`` keeps the limit."""
         return value >= self.limit if self.at_least else value <= self.limit
 
     def __str__(self) -> str:
@@ -49,7 +50,7 @@ class Bound:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Return the median and the quartiles; one value is its own quartiles."""
+    """Return the median and the quartiles; for a single value all three are equal to it."""
     if len(values) == 1:
         return Spread(values[0], values[0], values[0])
     low, median, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -57,12 +58,12 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def in_turn(timers: Sequence[Timer], *, repeats: int, limit: float) -> list[list[float]]:
-    """Ask the timers in turn, ``repeats`` rounds or until ``limit`` seconds are over.
+    """Call the timers alternately, for ``repeats`` rounds or until ``limit`` seconds have passed.
 
     Returns
     -------
     list of list of float
-        One list a timer, with the seconds of each round; never empty.
+        One list per timer, with the seconds of each round; never empty.
     """
     times: list[list[float]] = [[] for _ in timers]
     start = time.perf_counter()
@@ -75,20 +76,20 @@ def in_turn(timers: Sequence[Timer], *, repeats: int, limit: float) -> list[list
 
 
 def ratios(numerators: Sequence[float], denominators: Sequence[float]) -> Spread:
-    """Return the spread of the ratios within each round."""
+    """Return the spread of the ratios, each taken within one round."""
     return spread([a / b for a, b in zip(numerators, denominators, strict=True)])
 
 
 def exponents(
     small: Sequence[float], large: Sequence[float], *, small_n: int, large_n: int
 ) -> Spread:
-    """Return the spread of p where time grows as n to the power of p."""
+    """Return the spread of the exponent p of a time that grows as n to the power of p."""
     growth = math.log(large_n / small_n)
     return spread([math.log(b / a) / growth for a, b in zip(small, large, strict=True)])
 
 
 def seconds_in_fresh_process(setup: str, run: str) -> float:
-    """Return how long ``run`` takes in a fresh process after ``setup``; both are Python source."""
+    """Time the Python source ``run`` in a fresh process, after the source ``setup``."""
     source = (
         f"import time\n{setup}\nstart = time.perf_counter()\n{run}\n"
         "print(time.perf_counter() - start)"

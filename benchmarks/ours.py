@@ -1,4 +1,4 @@
-"""What we time of ours, each a function from points to a result."""
+"""The functions of ours that are timed, each from points to a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Points = NDArray[np.float64]
 
 
 def fit(X: Points, **parameters: Any) -> object:
-    """Fit the estimator, labels included."""
+    """Fit the estimator, including labels."""
     import quickshift
 
     return quickshift.QuickShift(**parameters).fit(X)
@@ -26,14 +26,14 @@ def densities(X: Points, **parameters: Any) -> object:
 
 
 def build(X: Points) -> object:
-    """Build the tree: checks, equal rows merged, points copied in tree order."""
+    """Build the tree: check the points, merge duplicate rows, copy the points in tree order."""
     from quickshift import stages
 
     return stages.prepare(X)
 
 
 def all_stages(X: Points, *, bandwidth: float, tau: float, n_jobs: int = 2, **settings: Any) -> Any:
-    """Run the compiled stages one after the other: tree, sums, climb, roots."""
+    """Run the compiled stages one after the other: tree, kernel sums, climb, cut."""
     from quickshift import stages
 
     samples = stages.prepare(X, n_jobs=n_jobs)
@@ -48,7 +48,7 @@ _fitted: list[Any] = []
 
 
 def fit_or_link(X: Points, *, part: str = "fit", tau: float, **parameters: Any) -> object:
-    """Fit, or link what was fitted last: the cluster tree of every level at tau."""
+    """Fit a model, or link the cluster tree of the last fitted model, at tau."""
     import quickshift
     from quickshift import stages
 
@@ -60,12 +60,12 @@ def fit_or_link(X: Points, *, part: str = "fit", tau: float, **parameters: Any) 
 
 
 _regressions: dict[tuple[str, int], Any] = {}
-# Bandwidths from a query to the samples that a gaussian sums, of 1e5 and with all defaults.
+# Radius, in bandwidths, within which a Gaussian sums samples, for 1e5 samples and all defaults.
 _GAUSSIAN_REACH = 8.7
 
 
 def conditional_modes(rows: Points, *, kernel: str, queries: int) -> object:
-    """Find all conditional modes at some queries, by a regression that was fitted before."""
+    """Find all conditional modes at some queries; the model is fitted at the first call."""
     import data
     import quickshift
 
@@ -79,19 +79,19 @@ def conditional_modes(rows: Points, *, kernel: str, queries: int) -> object:
 
 
 def segment(image: NDArray[np.float64], **parameters: Any) -> object:
-    """Segment a picture, the conversion to Lab included."""
+    """Segment an image, including the conversion to Lab."""
     import quickshift
 
     return quickshift.segment(image, **parameters)
 
 
 def segment_as_skimage(image: NDArray[np.float64], **parameters: Any) -> object:
-    """Give scikit-image's segments."""
+    """Segment an image as scikit-image does."""
     from quickshift.compat import skimage
 
     return skimage.quickshift(image, **parameters)
 
 
 def loaded(call: Callable[..., object]) -> Callable[..., object]:
-    """Return ``call``: what a `Worker` loads when it is a function of ours."""
+    """Return ``call`` itself: the loader for a `Worker` that times a function of ours."""
     return call

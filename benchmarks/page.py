@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md and its plots from the file of results; `make bench` calls it."""
+"""Write docs/benchmarks.md and its plots from benchmarks/results.json; run by `make bench`."""
 
 from __future__ import annotations
 
@@ -15,84 +15,93 @@ from rows import SECTIONS
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 PICTURES = DOCS / "_static" / "benchmarks"
-ROUNDS = 5  # that a number needs to be leaned on
+ROUNDS = 5  # fewer rounds make a number unreliable
 
 Result = dict[str, Any]
 
 HEADINGS = {
     "fits": (
         "Fits",
-        "`QuickShift.fit`, labels included. The trees and NearestNeighbors only find the ten "
-        "nearest neighbours of each point, which is where other density methods begin; the others "
-        "cluster, all with default settings. What our fits are given stands in benchmarks/rows.py: "
-        "h = 0.3 in two dimensions, 0.5 in three, 1 in five and eight, 5 in 64.",
+        "The time of `QuickShift.fit`, labels included. cKDTree and NearestNeighbors only find the "
+        "ten nearest neighbors of each point, which is the first step of other density methods. "
+        "The other peers cluster, all with default settings. The parameters of our fits are listed "
+        "in benchmarks/rows.py: h = 0.3 in two dimensions, 0.5 in three, 1 in five and eight, 5 in "
+        "64.",
     ),
     "densities": (
         "Densities",
-        "Gaussian densities at the points, to a relative error of 1e-4 with h = 0.3, as asked of "
-        "the peers. The tolerance row sums with rtol 1e-9 and with rtol 0 for two kernels, three "
-        "dimensions and bandwidths from 0.01 to the diameter, and shows the worst ratio.",
+        "Gaussian densities at the points with h = 0.3 and a relative error of 1e-4, which the "
+        "peers are given as well. The tolerance row compares rtol 1e-9 with rtol 0 for two "
+        "kernels, three dimensions and bandwidths from 0.01 to the diameter of the data, and shows "
+        "the worst ratio.",
     ),
     "scale": (
         "Scale",
-        "Growth keeps about 500 neighbours a point and is the exponent of n; its time is that of "
-        "the larger data. Threads are timed over the compiled stages. "
-        "Memory is the peak of a fresh process beyond its data.",
+        "The growth row gives the exponent p of a running time that grows as n to the power of p, "
+        "with a bandwidth that keeps about 500 neighbors per point; its time is that of the larger "
+        "data. The thread rows time the compiled stages. Memory is the peak memory of a fresh "
+        "process, without the data themselves.",
     ),
     "links": (
         "Cluster trees",
-        "The cluster tree of all levels, linked after a fit with h = 0.3, over the time of the fit "
-        "itself. At the median distance to the nearest neighbour there are hundreds of thousands "
-        "of basins to link.",
+        "The time to link the cluster tree of all levels after a fit with h = 0.3, divided by the "
+        "time of the fit. With tau equal to the median distance to the nearest neighbor there are "
+        "hundreds of thousands of basins to link.",
     ),
     "images": (
-        "Pictures",
-        "Segments of a color picture (scikit-image's astronaut, and mirror images of it for the "
-        "larger one), the conversion to Lab included; scikit-image always has 512 x 512 pixels. "
-        "`segment` is the exact algorithm, `compat` gives scikit-image's labels.",
+        "Images",
+        "Segmenting a color image (scikit-image's astronaut; the larger image repeats it and its "
+        "mirror images), including the conversion to Lab. scikit-image always segments 512 x 512 "
+        "pixels. `segment` is the exact algorithm, `compat` returns scikit-image's labels.",
     ),
     "modal": (
         "Modal regression",
-        "`ModalRegressor.predict_modes`, fitted before, with about 1000 samples in the window of a "
-        "query and the bandwidth of y that the rule gives. The tree of SciPy only counts the "
-        "samples in the same windows; NumPy looks for modes among the responses in the window, "
-        "where ours are among all.",
+        "`ModalRegressor.predict_modes` of a fitted model, with about 1000 samples in the window "
+        "of a query and the bandwidth of y chosen by the rule. SciPy's tree only counts the "
+        "samples in the same windows. The NumPy version searches for modes among the responses in "
+        "the window only, whereas ours searches among all responses.",
     ),
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
         "Adversarial data",
-        "Each has stopped or spoiled some tree or some search. Equal points have no peer: cKDTree "
-        "puts them into one leaf and compares each with each.",
+        "Each of these data sets has made some tree or some search fail or become very slow. The "
+        "row with equal points has no peer, because cKDTree puts them into one leaf and compares "
+        "all pairs.",
     ),
-    "tiny": ("Tiny data", "Fits around the size of a leaf."),
+    "tiny": ("Tiny data", "Fits of a few points, around the size of a leaf of the tree."),
     "starts": (
-        "Starting",
-        "In fresh processes: imports beyond NumPy, and the first fit after the import.",
+        "Startup",
+        "Measured in fresh processes: the time of imports in addition to NumPy's, and of the first "
+        "fit after the import.",
     ),
 }
 
 INTRODUCTION = """\
 # Benchmarks
 
-A time alone says more about the machine than about the code. So ours and a peer are timed in turn,
-in the same run, and the tables give our time over the peer's, *below one is faster*, where the
-number does not say otherwise. A bound is what we want to keep to; the table says whether we do.
-Times of one row differ between tables as the machine's other work comes and goes: compare ratios.
-`make bench` writes this page.
+This page compares the speed and the memory use of quickshift with those of other packages.
+
+A time alone says more about the machine than about the code. Therefore our code and a peer are
+timed alternately, in the same run. Unless a unit says otherwise, the column *result* is our time
+divided by the peer's: *below one means that we are faster*. A bound is a limit that we want to
+keep; the table says whether we do. Times of the same call differ between tables because of other
+work on the machine, so compare ratios rather than times. `make bench` writes this page.
 """
 
 METHOD = """\
 ## How it is measured
 
-- Ours and the peer run in turn, and the ratio is taken within each round: five rounds, fewer where
-  a row would take minutes or was only looked at (see the column). Tables show the median, and the
-  quartiles in brackets; plots show the median and a band between the quartiles.
-- Each runs in a process of its own that has imported, compiled and called it on 500 points before
-  the clock starts. Calls shorter than 50 ms are repeated and their mean taken.
-- Data are double precision. Unless a row says otherwise they are blobs: twenty Gaussians of
-  deviation one with centres in [-20, 20]^d, from `quickshift.datasets.blobs(n, d, seed=0)`.
-  `1e6x2` is a million points in the plane.
-- A peer goes up to the number of points that it finishes in about a minute.
+- Our code and the peer run alternately, and the ratio is taken within each round. Usually there
+  are five rounds, and fewer where a row would take minutes; the column *rounds* gives the number.
+  Tables show the median, with the quartiles in brackets. Plots show the median and a band between
+  the quartiles.
+- Each function runs in a process of its own. Before the clock starts, it has been imported,
+  compiled and called once on 500 points. Calls shorter than 50 ms are repeated, and their mean is
+  taken.
+- The data are in double precision. Unless a row says otherwise they are blobs: twenty Gaussians of
+  standard deviation one with centers in [-20, 20]^d, from
+  `quickshift.datasets.blobs(n, d, seed=0)`. `1e6x2` means a million points in the plane.
+- A peer is measured up to the number of points that it finishes in about a minute.
 - {cpus} cores, {system} on {architecture}, instruction set {instruction_sets}, Python {python};
   measured {dates}.
 """
@@ -101,7 +110,7 @@ MADE = "<!-- Written by benchmarks/page.py from benchmarks/results.json: run `ma
 
 
 def main() -> None:
-    """Write the pictures and the page."""
+    """Write the plots and the page."""
     found = results.load(HERE / "results.json")
     PICTURES.mkdir(parents=True, exist_ok=True)
     curves = [row for row in found["rows"].values() if "lines" in row]
@@ -129,27 +138,28 @@ def page(found: Result, curves: list[Result]) -> str:
 
 
 def doubts(found: Result) -> str:
-    """Say which rows a reader should not lean on: too few rounds, or a machine with other work."""
+    """Warn about unreliable rows: those with too few rounds or measured on a busy machine."""
     rows = found["rows"].values()
     few = sum(fewest_rounds(row) < ROUNDS for row in rows)
     busy = sum(row["load"] is None or row["load"] > found["cpus"] + 1 for row in rows)
     if not few and not busy:
         return ""
     return (
-        f"```{{warning}}\nOf {len(rows)} rows, {few} have fewer than {ROUNDS} rounds somewhere and "
-        f"{busy} began while the machine was busy with other work, or may have been.\n```\n"
+        f"```{{warning}}\nOf {len(rows)} rows, {few} contain a number with fewer than {ROUNDS} "
+        f"rounds, and {busy} were started while the machine was, or may have been, busy with other "
+        "work.\n```\n"
     )
 
 
 def fewest_rounds(row: Result) -> int:
-    """Return the rounds of the number that has the fewest; curves count where they begin."""
+    """Return the fewest rounds of any number in a row; of a curve only the first point counts."""
     firsts = [line["points"][0] for line in row.get("lines", {}).values() if line["points"]]
     counts = [number["rounds"] for number in row.get("numbers", []) if "rounds" in number]
     return min([*counts, *(point["rounds"] for point in firsts)], default=ROUNDS)
 
 
 def plot(curve: Result) -> str:
-    """Return a heading and the picture in both themes."""
+    """Return a heading and the plot in both themes."""
     pictures = [
         f"```{{image}} _static/benchmarks/{picture(curve, theme)}\n"
         f":class: only-{theme.name}\n:alt: {alternative(curve)}\n```\n"
@@ -159,7 +169,7 @@ def plot(curve: Result) -> str:
 
 
 def alternative(curve: Result) -> str:
-    """Say in words what the picture shows at its right end."""
+    """Describe the right end of each line of the plot in words."""
     ends = [
         f"{name} {seconds(line['points'][-1]['seconds']['median'])} for {line['points'][-1]['n']}"
         for name, line in curve["lines"].items()
@@ -169,22 +179,22 @@ def alternative(curve: Result) -> str:
 
 
 def table(rows: list[Result]) -> str:
-    """Return one line for each number."""
+    """Return a table with one line per number."""
     if not any(row["numbers"] for row in rows):
         lines = [[row["name"], seconds(row["seconds"]["median"])] for row in rows]
         return markdown(["row", "time"], lines)
-    head = ["row", "ours", "compared with", "its time", "number", "bound, met?", "rounds"]
+    head = ["row", "ours", "compared with", "its time", "result", "bound, met?", "rounds"]
     return markdown(*without_empty(head, [line for row in rows for line in number_lines(row)]))
 
 
 def number_lines(row: Result) -> Iterable[list[str]]:
-    """Yield the cells of each number of a row; its name stands beside the first."""
+    """Yield the cells of each number of a row; only the first line has the name of the row."""
     if not row["numbers"]:
         yield [row["name"], seconds(row["seconds"]["median"]), "", "", "", "", ""]
     for i, number in enumerate(row["numbers"]):
         name = "" if i else row["name"]
         if "skipped" in number:
-            yield [name, "", number["what"], "", f"left out: {number['skipped']}", "", ""]
+            yield [name, "", number["what"], "", f"not measured: {number['skipped']}", "", ""]
             continue
         mine = number.get("seconds", row.get("seconds"))
         theirs = number.get("peer_seconds")
@@ -203,13 +213,13 @@ def number_lines(row: Result) -> Iterable[list[str]]:
 
 
 def without_empty(head: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Drop the columns that have nothing but a heading."""
+    """Drop the columns in which all cells below the heading are empty."""
     kept = [i for i in range(len(head)) if any(line[i] for line in lines)]
     return [head[i] for i in kept], [[line[i] for i in kept] for line in lines]
 
 
 def method(found: Result) -> str:
-    """Return how it was measured."""
+    """Return the section on how the numbers were measured."""
     dates = sorted({row["date"] for row in found["rows"].values()})
     period = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     sets = sorted({row["instruction_set"] for row in found["rows"].values()})
@@ -217,7 +227,7 @@ def method(found: Result) -> str:
 
 
 def peer_table(found: Result) -> str:
-    """Return what each peer is and does."""
+    """Return the section that lists the peers, their versions and what is timed."""
     versions = found["versions"]
     lines = [
         [p.name, p.package, versions.get(p.package) or "not installed", p.does, f"{p.largest:.0e}"]
@@ -229,24 +239,24 @@ def peer_table(found: Result) -> str:
 
 
 def left_out(found: Result) -> str:
-    """Return which lines stopped early, and why."""
+    """List the lines of the plots that stopped early, and the reasons."""
     lines = [
         f"- {row['title']}: {name}: {line['stopped']}"
         for row in found["rows"].values()
         for name, line in row.get("lines", {}).items()
         if "stopped" in line
     ]
-    return "\n".join(["Left out of the plots:\n", *lines]) if lines else ""
+    return "\n".join(["Missing from the plots:\n", *lines]) if lines else ""
 
 
 def markdown(head: list[str], lines: Iterable[list[str]]) -> str:
-    """Return a table."""
+    """Return a Markdown table."""
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows) + "\n"
 
 
 def seconds(value: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Format a time in seconds, milliseconds or microseconds."""
     if value >= 1:
         return f"{value:.3g}\N{NO-BREAK SPACE}s"
     scale, unit = (1e3, "ms") if value >= 1e-3 else (1e6, "µs")

@@ -1,8 +1,9 @@
-"""What users have today, each as one function from points to a result.
+"""The packages that we compare with, each as one function from points to a result.
 
-A peer is imported only when it is asked for; one that is not installed, fails or crashes is left
-out with the reason. ``largest`` is the number of points that it finishes in about a minute on two
-cores. This module imports nothing but NumPy, as some peers live in an environment of their own.
+A peer is imported only when it is measured. A peer that is not installed, fails or crashes is left
+out of the results, with the reason. ``largest`` is the number of points that it finishes in about a
+minute on two cores. This module imports only NumPy, because some peers need an environment of their
+own.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Call = Callable[[Points], object]
 class Peer:
     """A named function to compare with.
 
-    ``load`` imports the package and returns the function that is timed; ``does`` says what that
-    function computes; ``environment`` is set where it cannot live with the others.
+    ``load`` imports the package and returns the function that is timed. ``does`` describes what
+    that function computes. ``environment`` names the virtual environment of a peer that cannot be
+    installed together with the others.
     """
 
     name: str
@@ -35,7 +37,7 @@ class Peer:
     environment: str | None = None
 
 
-# --- neighbours ----------------------------------------------------------------------------------
+# --- nearest neighbors ---------------------------------------------------------------------------
 
 
 def _ckdtree() -> Call:
@@ -95,7 +97,8 @@ def _mlpack() -> Call:
     import mlpack
 
     def call(X: Points) -> object:
-        # Without the copy it sorts the caller's points; without a query it leaves out the point.
+        # Without copy_all_inputs it reorders the caller's points. Without a query it leaves each
+        # point out of its own sum.
         return mlpack.kde(
             reference=X,
             query=X,
@@ -141,14 +144,14 @@ def _ball_counts() -> Call:
 
 
 def _skimage(settings: dict[str, float]) -> Call:
-    """Scikit-image's segments of the first 512 x 512 pixels."""
+    """Segment the first 512 x 512 pixels with scikit-image."""
     from skimage.segmentation import quickshift
 
     return lambda image: quickshift(image[:512, :512], **settings)
 
 
 def _numpy_modes(kernel: str) -> Call:
-    """Algorithm 3 among the samples in the window, sorted by response; 100 queries."""
+    """Run Algorithm 3 at 100 queries, on the samples in the window of each, sorted by response."""
     from scipy.spatial import cKDTree
 
     import data
@@ -186,7 +189,7 @@ def _numpy_modes(kernel: str) -> Call:
 def _mean_shift() -> Call:
     from sklearn.cluster import MeanShift
 
-    # One process: sending each climb to another one costs more than it saves.
+    # In one process: distributing the climbs over several costs more than it saves.
     return lambda X: MeanShift().fit(X)
 
 
@@ -213,7 +216,8 @@ def _scikit_matter() -> Call:
     from skmatter.clustering import QuickShift
 
     def call(X: Points) -> object:
-        # It brings no density and wants one squared cutoff a point, which it writes into.
+        # It has no density estimate, and needs an array of one squared cutoff per point, which it
+        # overwrites.
         densities = np.array([np.exp(-((X - x) ** 2).sum(axis=1)).sum() for x in X])
         return QuickShift(np.ones(len(X))).fit(X, samples_weight=densities)
 
@@ -225,7 +229,7 @@ def _pydpc() -> Call:
 
     def call(X: Points) -> object:
         peaks = Cluster(X, autoplot=False)
-        peaks.assign(np.median(peaks.density), 3.0)  # a user would read these off a plot
+        peaks.assign(np.median(peaks.density), 3.0)  # a user would read both off a plot
         return peaks
 
     return call
@@ -247,23 +251,23 @@ def _dadapy() -> Call:
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("cKDTree", "scipy", _ckdtree, 10_000_000, "tree, then 10 neighbours on all cores"),
-        Peer("cKDTree tree", "scipy", _ckdtree_build, 10_000_000, "the tree alone"),
-        Peer("pykdtree", "pykdtree", _pykdtree, 10_000_000, "tree and 10 neighbours, as it comes"),
-        Peer("pykdtree tree", "pykdtree", _pykdtree_build, 10_000_000, "the tree alone"),
+        Peer("cKDTree", "scipy", _ckdtree, 10_000_000, "tree, then 10 neighbors on all cores"),
+        Peer("cKDTree tree", "scipy", _ckdtree_build, 10_000_000, "only the tree"),
+        Peer("pykdtree", "pykdtree", _pykdtree, 10_000_000, "tree and 10 neighbors, defaults"),
+        Peer("pykdtree tree", "pykdtree", _pykdtree_build, 10_000_000, "only the tree"),
         Peer(
             "NearestNeighbors",
             "scikit-learn",
             _nearest_neighbors,
             1_000_000,
-            "tree and 10 neighbours, as it comes",
+            "tree and 10 neighbors, defaults",
         ),
         Peer(
             "brute NearestNeighbors",
             "scikit-learn",
             _brute_neighbors,
             50_000,
-            "10 neighbours by comparing all, all cores",
+            "10 neighbors by comparing all pairs, all cores",
         ),
         Peer(
             "scikit-image",
@@ -277,14 +281,14 @@ PEERS = {
             "scikit-image",
             partial(_skimage, {"kernel_size": 3, "max_dist": 6, "ratio": 0.5}),
             10_000_000,
-            "the same with that kernel size, longest distance and ratio",
+            "the same with kernel_size 3, max_dist 6, ratio 0.5",
         ),
         Peer(
             "query_ball_point",
             "SciPy",
             _ball_counts,
             1_000_000,
-            "cKDTree: how many samples are in the window of 10 000 queries",
+            "cKDTree: number of samples in the windows of 10 000 queries",
         ),
         Peer(
             "NumPy, gaussian",
@@ -312,28 +316,28 @@ PEERS = {
             "scikit-learn",
             _kernel_density_exact,
             20_000,
-            "the same as it comes, every pair summed",
+            "the same with defaults, which sum every pair",
         ),
         Peer(
             "mlpack",
             "mlpack",
             _mlpack,
             300_000,
-            "Gaussian densities at the points by two trees, as it comes, relative error 1e-4",
+            "Gaussian densities at the points by two trees, relative error 1e-4",
         ),
         Peer(
             "TreeKDE",
             "KDEpy",
             _tree_kde,
             30_000,
-            "Gaussian densities at the points, the kernel cut off at eps 1e-4",
+            "Gaussian densities at the points, the kernel truncated at eps 1e-4",
         ),
         Peer(
             "FFTKDE",
             "KDEpy",
             _fft_kde,
             1_000_000,
-            "other work: Gaussian densities on a grid of 1024 by 1024, not at the points",
+            "not the same task: Gaussian densities on a grid of 1024 by 1024",
         ),
         Peer("MeanShift", "scikit-learn", _mean_shift, 3_000, "clusters, defaults, one process"),
         Peer("HDBSCAN", "scikit-learn", _hdbscan, 50_000, "clusters, defaults, all cores"),
@@ -350,7 +354,7 @@ PEERS = {
             "skmatter",
             _scikit_matter,
             5_000,
-            "Quick Shift; densities summed by NumPy, as it brings none",
+            "Quick Shift; densities summed by NumPy, because it computes none",
         ),
         Peer("pydpc", "pydpc", _pydpc, 10_000, "density peaks, all distances"),
         Peer(
@@ -358,7 +362,7 @@ PEERS = {
             "dadapy",
             _dadapy,
             300_000,
-            "density peaks: 100 neighbours, k*-NN densities, ADP",
+            "density peaks: 100 neighbors, k*-NN densities, ADP",
             environment="bench-numpy1",
         ),
     )

@@ -1,4 +1,4 @@
-"""Log-log plots of time against the number of points, one for light pages and one for dark ones."""
+"""Log-log plots of time against the number of points, for light pages and for dark ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours: the page, text, grid, ours, and the peers in order."""
+    """Colors of the page, the text, the grid, our lines, and the lines of peers in order."""
 
     name: str
     page: str
@@ -43,11 +43,11 @@ DARK = Theme(
     ("#5cb8f0", "#4dcfa6", "#b6a0f5", "#d9bf4d", "#8fd0e6", "#a6adb8", "#e09a76"),
 )
 MARKERS = "osD^vPX"
-LABEL_GAP = 0.048  # least distance of two labels, as a part of the plot's height
+LABEL_GAP = 0.048  # least distance between two labels, as a fraction of the height of the plot
 
 
 class Label(NamedTuple):
-    """A line's name, its colour and its last point."""
+    """Name, color and last point of a line."""
 
     name: str
     color: str
@@ -56,12 +56,12 @@ class Label(NamedTuple):
 
 
 def is_ours(name: str) -> bool:
-    """Say whether a line is ours."""
+    """Return whether a line shows our code."""
     return name.startswith("quickshift")
 
 
 def draw(curve: Result, theme: Theme, file: Path) -> None:
-    """Write the plot of one curve as SVG; the same results give the same bytes."""
+    """Write the plot of one curve as SVG; equal results give identical files."""
     settings = {
         "svg.hashsalt": curve["name"],
         "text.color": theme.text,
@@ -82,7 +82,7 @@ def draw(curve: Result, theme: Theme, file: Path) -> None:
 
 
 def _draw_lines(axes: Axes, curve: Result, theme: Theme) -> list[Label]:
-    """Draw every line; return what to write at its end."""
+    """Draw every line; return the labels to write at their ends."""
     labels = []
     ours, peers = iter(theme.ours), iter(zip(theme.peers, MARKERS, strict=True))
     for name, line in curve["lines"].items():
@@ -109,7 +109,7 @@ def _dress(axes: Axes, theme: Theme) -> None:
 
 
 def _label(axes: Axes, labels: list[Label], theme: Theme) -> None:
-    """Write each name at the end of its line: beside the plot, or above where it ends early."""
+    """Write each name at the end of its line: right of the plot, or above an end inside it."""
     last = max(label.x for label in labels)
     outside = sorted((label for label in labels if label.x == last), key=lambda label: label.y)
     to_axes = axes.transData + axes.transAxes.inverted()
@@ -140,7 +140,7 @@ def _label(axes: Axes, labels: list[Label], theme: Theme) -> None:
 
 
 def _apart(heights: list[float]) -> list[float]:
-    """Move sorted heights up until they keep their distance, then the whole down to its middle."""
+    """Move sorted heights up until they keep their distance, then down if they left the plot."""
     moved: list[float] = []
     for height in heights:
         moved.append(max(height, moved[-1] + LABEL_GAP) if moved else height)

@@ -1,4 +1,4 @@
-"""The file of results: what is in it, how a partial run is put into it, how two are compared."""
+"""The file of results: its contents, updates by partial runs, and comparison of two files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OURS = ("quickshift", "numpy")
 
 
 def facts() -> Result:
-    """Return what a reader must know to read the numbers, nothing that names the machine."""
+    """Return the facts needed to interpret the numbers, without anything that names the machine."""
     versions = {package: _version(package) for package in OURS}
     versions |= {peer.package: _peer_version(peer) for peer in PEERS.values()}
     usable = getattr(os, "sched_getaffinity", None)
@@ -35,9 +35,9 @@ def facts() -> Result:
 
 
 def circumstances() -> Result:
-    """Return what may change from row to row, because rows may be measured on different days.
+    """Return the facts that may differ between rows, as rows may be measured on different days.
 
-    ``load``: how many processes wanted a core in the last minute, if that is known.
+    ``load`` is the number of processes that wanted a core in the last minute, if that is known.
     """
     try:
         load = round(os.getloadavg()[0], 1)
@@ -74,7 +74,7 @@ def _peer_version(peer: Peer) -> str | None:
 
 
 def load(file: Path) -> Result:
-    """Read results; none yet are an empty table."""
+    """Read results; a missing file has no rows."""
     if not file.exists():
         return {"rows": {}}
     results: Result = json.loads(file.read_text())
@@ -82,7 +82,7 @@ def load(file: Path) -> Result:
 
 
 def put(file: Path, run: Result, row: Result) -> None:
-    """Put one row into the file, beside the other rows that are there."""
+    """Add one row to the file, or replace it; the other rows stay."""
     results = load(file)
     rows = {**results["rows"], row["name"]: row}
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -90,14 +90,14 @@ def put(file: Path, run: Result, row: Result) -> None:
 
 
 def keep_only(file: Path, names: list[str]) -> None:
-    """Drop rows that no longer exist, and order the rest as they are listed."""
+    """Drop all rows except ``names``, and put the rows into that order."""
     results = load(file)
     rows = {name: results["rows"][name] for name in names if name in results["rows"]}
     file.write_text(json.dumps({**results, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
 
 
 def comparable(results: Result) -> dict[str, float]:
-    """Return what can be compared between two runs, by name."""
+    """Return the numbers that can be compared between two runs, by name."""
     found = {}
     for name, row in results["rows"].items():
         for number in row.get("numbers", []):
@@ -110,7 +110,7 @@ def comparable(results: Result) -> dict[str, float]:
 
 
 def changes(old: Result, new: Result) -> list[str]:
-    """Return one line for each number that both results have."""
+    """Return one line per number that both results contain."""
     before, after = comparable(old), comparable(new)
     return [
         f"{name:60} {before[name]:9.3g} → {after[name]:9.3g}   {after[name] / before[name]:.2f}x"

@@ -1,6 +1,7 @@
-"""What is measured, as data: points, our call on them, the peers, and the bounds to keep.
+"""The benchmarks as data: points, our call on them, the peers, and the bounds to keep.
 
-A bound is what a number should be; the table says whether it is. Names say size and dimension.
+A bound is a limit for a measured number; the table says whether it is met. The name of a row states
+the number of points and of features: 1e6x2 means a million points in the plane.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ Call = Callable[..., object]
 
 @dataclass(frozen=True)
 class TimeRow:
-    """A call of ours in turn with every peer: ratios, below one is faster.
+    """Our time divided by that of each peer, timed alternately; below one is faster.
 
-    ``make(n)`` makes about n points, the same ones at every call.
+    ``make(n)`` returns about n points, the same ones at every call.
     """
 
     name: str
@@ -34,7 +35,7 @@ class TimeRow:
 
 @dataclass(frozen=True)
 class GrowthRow:
-    """Two sizes in turn; the exponent of one is linear growth. ``calls`` go with ``sizes``."""
+    """Exponent of the growth from the first size to the second; 1 is linear. One call per size."""
 
     name: str
     sizes: tuple[int, int]
@@ -45,7 +46,7 @@ class GrowthRow:
 
 @dataclass(frozen=True)
 class ThreadRow:
-    """One thread over two threads; ``call`` takes ``n_jobs``."""
+    """Time on one thread divided by the time on two; ``call`` takes ``n_jobs``."""
 
     name: str
     n: int
@@ -56,7 +57,7 @@ class ThreadRow:
 
 @dataclass(frozen=True)
 class LinkRow:
-    """The cluster tree over the fit that it follows; ``call`` takes ``part``."""
+    """Time of linking divided by the time of the fit before it; ``call`` takes ``part``."""
 
     name: str
     n: int
@@ -67,7 +68,7 @@ class LinkRow:
 
 @dataclass(frozen=True)
 class ToleranceRow:
-    """The worst ratio of a tolerance over none, for bandwidths from tiny to the diameter."""
+    """Largest time with rtol 1e-9 relative to rtol 0, over bandwidths from 0.01 to the diameter."""
 
     name: str
     n: int
@@ -79,7 +80,7 @@ class ToleranceRow:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """Bytes a point by which a fit raises the peak of a fresh process."""
+    """Bytes per point by which a fit raises the peak memory of a fresh process."""
 
     name: str
     n: int
@@ -90,7 +91,7 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class StartRow:
-    """Seconds of some source in a fresh process, after other source."""
+    """Seconds that the code ``run`` takes in a fresh process, after the code ``setup``."""
 
     name: str
     setup: str
@@ -105,7 +106,7 @@ round_: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "gaussian"}
 fit_flat = partial(ours.fit, **flat)
 fit_round = partial(ours.fit, **round_)
 gaussian_sums = partial(ours.densities, bandwidth=0.3, kernel="gaussian", rtol=1e-4)
-NEIGHBOURS = 500
+NEIGHBORS = 500
 CLUSTERERS = (
     "HDBSCAN",
     "fast_hdbscan",
@@ -117,12 +118,12 @@ CLUSTERERS = (
 )
 
 
-def _same_neighbours(n: int) -> Call:
-    """Fit with the bandwidth that has about 500 neighbours in blobs of the plane.
+def _same_neighbors(n: int) -> Call:
+    """Return a fit whose bandwidth gives a point of the blobs about 500 neighbors in the plane.
 
-    A Gaussian of m points has m h² / 4 neighbours within h on average, and n = 20 m.
+    In a Gaussian of m points, a point has m h² / 4 neighbors within h on average, and n = 20 m.
     """
-    h = (80 * NEIGHBOURS / n) ** 0.5
+    h = (80 * NEIGHBORS / n) ** 0.5
     return partial(ours.fit, bandwidth=h, tau=1.0, kernel="epanechnikov")
 
 
@@ -181,7 +182,7 @@ SCALE: tuple[Row, ...] = (
         "growth 1e6 to 1e7, x2",
         (MILLION, 10 * MILLION),
         blobs2,
-        (_same_neighbours(MILLION), _same_neighbours(10 * MILLION)),
+        (_same_neighbors(MILLION), _same_neighbors(10 * MILLION)),
         Bound(1.12),
     ),
     ThreadRow(
@@ -198,10 +199,10 @@ SCALE: tuple[Row, ...] = (
         partial(ours.all_stages, **round_),
         Bound(1.8, at_least=True),
     ),
-    MemoryRow("memory 1e7x2", 10 * MILLION, blobs2, _same_neighbours(10 * MILLION), Bound(120.0)),
+    MemoryRow("memory 1e7x2", 10 * MILLION, blobs2, _same_neighbors(10 * MILLION), Bound(120.0)),
 )
 
-MEDIAN_NEAREST = 0.0075  # distance in a million blobs of the plane
+MEDIAN_NEAREST = 0.0075  # distance to the nearest neighbor in blobs of a million points
 
 LINKS: tuple[Row, ...] = tuple(
     LinkRow(
@@ -296,7 +297,7 @@ SHAPES: tuple[Row, ...] = (
 )
 
 ADVERSARIAL: tuple[Row, ...] = (
-    # cKDTree puts equal points into one leaf and compares each with each: hours.
+    # No peer: cKDTree puts equal points into one leaf and compares all pairs, which takes hours.
     TimeRow("all equal 1e6x2", MILLION, data.equal, fit_flat),
     _against_tree("1e3 distinct 1e6x2", data.few_distinct, fit_flat),
     _against_tree("constant column 1e6x3", data.constant_column, fit_flat),
@@ -332,7 +333,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
 
 @dataclass(frozen=True)
 class Curve:
-    """Time against the number of points: lines of ours and of peers in one plot."""
+    """Time as a function of the number of points: our lines and those of peers in one plot."""
 
     name: str
     title: str
@@ -362,7 +363,7 @@ CURVES: tuple[Curve, ...] = (
     ),
     Curve(
         "curve neighbours",
-        "Fit to labels, h = 0.3, against a search for ten neighbours",
+        "Fit to labels, h = 0.3, against a search for ten neighbors",
         _decades,
         blobs2,
         {"quickshift, epanechnikov": fit_flat, "quickshift, gaussian": fit_round},

@@ -1,12 +1,12 @@
-"""Measure quickshift against its peers in one run and print ratios with their spread.
+"""Measure quickshift and its peers in one run, and print ratios with their spread.
 
     python benchmarks/run.py                         every row, about half an hour
     python benchmarks/run.py --quick                 small data: does everything still run?
-    python benchmarks/run.py --only adversarial      rows whose section or name has the word
-    python benchmarks/run.py --compare old.json      and print old → new ratios
+    python benchmarks/run.py --only adversarial      rows with this word in their section or name
+    python benchmarks/run.py --compare old.json      also print old → new ratios
 
-A ratio is our time over the peer's, so below one is faster; in brackets the quartiles. Rows are put
-into the file of results one by one, so a partial run leaves the others as they were.
+A ratio is our time divided by the peer's, so below one is faster; quartiles are in brackets. Rows
+are saved to the file of results one by one, so a partial run leaves the other rows unchanged.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from timing import Pace, Result, measured, measured_curve
 HERE = Path(__file__).resolve().parent
 SAVED = HERE / "results.json"
 QUICK = HERE / "results" / "quick.json"
-FEWER = 20  # how many times smaller the data of --quick are
+FEWER = 20  # --quick divides the number of points by this
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the rows that were asked for, print them, save them, compare them."""
+    """Run the selected rows, print them, save them, and compare them."""
     options = parse(arguments)
     pace = Pace(options.repeats, FEWER if options.quick else 1)
     if options.quick:
-        print(f"quick: {FEWER} times fewer points than the names say")
+        print(f"quick: {FEWER} times fewer points than the names of the rows state")
     file = options.save or (QUICK if options.quick else SAVED)
     old = results.load(options.compare) if options.compare else None
     run = results.facts()
@@ -41,10 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = {name: job for name, job in jobs.items() if options.only in name}
     if not wanted:
         names = "\n  ".join(jobs)
-        raise SystemExit(f"no row has {options.only!r} in its name; there are\n  {names}")
+        raise SystemExit(
+            f"no row has {options.only!r} in its name; choose a part of one of\n  {names}"
+        )
     new: dict[str, Result] = {}
     for job in wanted.values():
-        circumstances = results.circumstances()  # before the row itself is a load
+        circumstances = results.circumstances()  # before the row itself adds to the load
         row = {**job(), **circumstances}
         print("\n".join(lines(row)), flush=True)
         results.put(file, run, row)
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     summary, *rest = (__doc__ or "").split("\n", 1)
     parser = argparse.ArgumentParser(
         description=summary,
@@ -64,7 +66,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", default="", metavar="PATTERN", help="part of 'section: name'")
-    parser.add_argument("--repeats", type=int, help="rounds a row (default 5, quick 2)")
+    parser.add_argument("--repeats", type=int, help="rounds per row (default 5, quick 2)")
     parser.add_argument("--quick", action="store_true", help=f"data {FEWER} times smaller")
     parser.add_argument("--save", type=Path, metavar="FILE", help=f"default {SAVED.name}")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="print old → new ratios")
@@ -77,7 +79,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def all_jobs(pace: Pace) -> dict[str, Callable[[], Result]]:
-    """Return everything that can be measured, under 'section: name'."""
+    """Return everything that can be measured, by 'section: name'."""
     jobs: dict[str, Callable[[], Result]] = {}
     for section, rows in SECTIONS.items():
         for row in rows:
@@ -88,7 +90,7 @@ def all_jobs(pace: Pace) -> dict[str, Callable[[], Result]]:
 
 
 def lines(row: Result) -> list[str]:
-    """Return a row as a person would read it."""
+    """Format a row for the terminal."""
     if "lines" in row:
         return [
             row["name"],
@@ -107,7 +109,7 @@ def _points(line: dict[str, Any]) -> str:
 
 def _number(number: dict[str, Any]) -> str:
     if "skipped" in number:
-        return f"{number['what']} left out: {number['skipped']}"
+        return f"{number['what']} not measured: {number['skipped']}"
     text = f"{number['what']}: {Spread(**number['value'])} {number['unit']}"
     if "bound" in number:
         text += f"   bound {number['bound']}: {'met' if number['met'] else 'NOT met'}"

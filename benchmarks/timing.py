@@ -1,7 +1,7 @@
-"""How each kind of row is measured: from a row to a plain dict that can be saved.
+"""How each kind of row is measured: functions from a row to a plain dict that can be saved.
 
-Every result has ``numbers``, one for each thing measured: what it is, its spread, its bound and
-whether that is met, or why there is no number.
+Every result has a list ``numbers`` with one entry per measured quantity: its name, its spread, its
+bound and whether that is met, or the reason why it was not measured.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from rows import (
 )
 from worker import FailedError, Worker, closing_all
 
-ROW_LIMIT = 150.0  # seconds after which no further round of a row begins
+ROW_LIMIT = 150.0  # seconds after which no further round of a row is started
 POINT_LIMIT = 15.0  # the same for a point of a curve
-SMALLEST = 500  # points that remain of a row in a quick run
+SMALLEST = 500  # a quick run does not reduce a row below this number of points
 
 Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How thoroughly to measure: rounds, and how many times fewer points than rows say."""
+    """How thoroughly to measure: the number of rounds, and the divisor of all data sizes."""
 
     repeats: int
     fewer: int = 1
 
     def size(self, n: int) -> int:
-        """Return how many points to take for n; small rows stay as they are."""
+        """Return the reduced number of points for a row of n points; small rows keep theirs."""
         return n if n <= SMALLEST else max(n // self.fewer, SMALLEST)
 
 
@@ -64,7 +64,7 @@ def number(what: str, unit: str, value: Spread, bound: Bound | None = None, **mo
 
 @contextmanager
 def saved(X: Any) -> Iterator[Path]:
-    """Write points to a file that every worker reads."""
+    """Write points to a temporary file that every worker reads."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "points.npy"
         np.save(file, X)
@@ -72,12 +72,12 @@ def saved(X: Any) -> Iterator[Path]:
 
 
 def our_worker(call: Callable[..., object]) -> Worker:
-    """Start a process that holds a call of ours."""
+    """Start a process that times a function of ours."""
     return Worker(partial(ours.loaded, call), "quickshift")
 
 
 def time_row(row: TimeRow, pace: Pace) -> Result:
-    """Time our call in turn with every peer."""
+    """Time our call alternately with each peer."""
     X = row.make(pace.size(row.n))
     result: Result = {"n": count(X), "d": X.shape[-1], "numbers": []}
     with saved(X) as file, our_worker(row.call) as mine:
@@ -109,7 +109,7 @@ def time_row(row: TimeRow, pace: Pace) -> Result:
 def _against(mine: Worker, name: str, file: Path, n: int, pace: Pace) -> list[list[float]]:
     peer = PEERS[name]
     if n > peer.largest:
-        raise FailedError(f"takes over a minute above {peer.largest} points")
+        raise FailedError(f"takes more than a minute above {peer.largest} points")
     with Worker(peer.load, name, peer.environment) as theirs:
         theirs.points(file)
         timers = [mine.seconds, theirs.seconds]
@@ -117,12 +117,12 @@ def _against(mine: Worker, name: str, file: Path, n: int, pace: Pace) -> list[li
 
 
 def count(X: NDArray[Any]) -> int:
-    """Count points, or pixels."""
+    """Return the number of points, or of pixels."""
     return math.prod(X.shape[:-1])
 
 
 def growth_row(row: GrowthRow, pace: Pace) -> Result:
-    """Time two sizes in turn."""
+    """Time two sizes alternately."""
     few, many = (row.make(pace.size(n)) for n in row.sizes)
     with (
         saved(few) as few_file,
@@ -142,7 +142,7 @@ def growth_row(row: GrowthRow, pace: Pace) -> Result:
 
 
 def thread_row(row: ThreadRow, pace: Pace) -> Result:
-    """Time one thread and two in turn."""
+    """Time one thread and two threads alternately."""
     X = row.make(pace.size(row.n))
     with saved(X) as file, our_worker(row.call) as worker:
         worker.points(file)
@@ -156,7 +156,7 @@ def thread_row(row: ThreadRow, pace: Pace) -> Result:
 
 
 def link_row(row: LinkRow, pace: Pace) -> Result:
-    """Time a fit and the link after it in turn."""
+    """Time a fit and the link after it alternately."""
     X = row.make(pace.size(row.n))
     with saved(X) as file, our_worker(row.call) as worker:
         worker.points(file)
@@ -168,7 +168,7 @@ def link_row(row: LinkRow, pace: Pace) -> Result:
 
 
 def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
-    """Time a tolerance and none in turn for every kernel, dimension and bandwidth."""
+    """Time rtol 1e-9 and rtol 0 alternately for every kernel, dimension and bandwidth."""
     from data import blobs
 
     cases = {}
@@ -191,20 +191,20 @@ def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
 
 
 def memory_row(row: MemoryRow, pace: Pace) -> Result:
-    """Measure the peak of a fresh process that fits, beyond the data themselves."""
+    """Measure the peak memory of a fit in a fresh process, without the data themselves."""
     X = row.make(pace.size(row.n))
     with saved(X) as file, our_worker(row.call) as worker:
         worker.points(file)
-        bytes_a_point = worker.peak() / count(X)
+        bytes_per_point = worker.peak() / count(X)
     found = number(
-        "peak beyond the data", "bytes a point", measure.spread([bytes_a_point]), row.bound
+        "peak beyond the data", "bytes per point", measure.spread([bytes_per_point]), row.bound
     )
     return {"n": count(X), "d": X.shape[-1], "numbers": [found]}
 
 
 def start_row(row: StartRow, pace: Pace) -> Result:
-    """Time some source in fresh processes."""
-    measure.seconds_in_fresh_process(row.setup, row.run)  # fills the caches of files and byte code
+    """Time the code of a row in fresh processes."""
+    measure.seconds_in_fresh_process(row.setup, row.run)  # fills the file and bytecode caches
     times = [measure.seconds_in_fresh_process(row.setup, row.run) for _ in range(pace.repeats)]
     return {"numbers": [], "seconds": asdict(measure.spread(times))}
 
@@ -221,7 +221,7 @@ MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
 
 
 def measured(row: Row, section: str, pace: Pace) -> Result:
-    """Measure a row; a failure of ours is a result too."""
+    """Measure a row; a failure of our code is recorded as a result, too."""
     try:
         result = MEASURE[type(row)](row, pace)
     except (FailedError, RuntimeError) as failed:
@@ -230,7 +230,7 @@ def measured(row: Row, section: str, pace: Pace) -> Result:
 
 
 def measured_curve(curve: Curve, pace: Pace) -> Result:
-    """Time every line of a curve at every size, all of a size in turn."""
+    """Time every line of a curve at every size; lines of the same size are timed alternately."""
     lines: dict[str, Result] = {}
     with closing_all() as started:
         workers: dict[str, tuple[Worker, int]] = {}
@@ -262,7 +262,7 @@ def _one_size(
     lines: dict[str, Result],
     pace: Pace,
 ) -> None:
-    """Add a point to every line that reaches this size; a line that fails ends here."""
+    """Add a point to every line that includes this size; a line that fails ends there."""
     times: dict[str, list[float]] = {}
     with saved(curve.make(n)) as file:
         for _ in range(pace.repeats):

@@ -1,4 +1,4 @@
-"""A function in a process of its own, timed on request, killed when it takes too long."""
+"""Run a function in a process of its own; time it on request, and kill it if it takes too long."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from pathlib import Path
 from typing import Any, Self
 
 HERE = Path(__file__).resolve().parent
-LIMIT = 200.0  # seconds for one request: a peer's largest data take about a minute
-STARTING = 400.0  # seconds to import and to compile what is compiled at the first call
+LIMIT = 200.0  # seconds per request; the largest data of a peer take about a minute
+STARTING = 400.0  # seconds for imports and for compilation at the first call
 
 
 class FailedError(Exception):
-    """Why there is no number: an error, a crash or too long a time."""
+    """The reason why a number could not be measured: an error, a crash or a timeout."""
 
 
 def interpreter(environment: str | None) -> Path:
-    """Return the Python of an environment beside the source, or this one."""
+    """Return the Python of a virtual environment in the source folder, or the current one."""
     return HERE.parent / f".venv-{environment}/bin/python" if environment else Path(sys.executable)
 
 
 class Worker:
-    """A child process that holds ``load()`` and calls it.
+    """A child process that calls and times the function that ``load()`` returns.
 
     Parameters
     ----------
     load : callable
-        Imports what it needs and returns the function to time. It is sent by name, so it is a
-        function of a module of this folder, or a partial of one.
+        Imports its dependencies and returns the function to time. It is pickled by name, so it
+        must be a function of a module in this folder, or a partial of one.
     name : str
-        What errors call it.
+        Name for error messages.
     environment : str, optional
-        Name of an environment other than this one, for peers that cannot live in it.
+        Name of another virtual environment, for peers that cannot be installed in this one.
     """
 
     def __init__(self, load: Callable[[], Any], name: str, environment: str | None = None) -> None:
         self._name = name
         python = interpreter(environment)
         if not python.exists():
-            raise FailedError(f"its environment {environment} was not made")
+            raise FailedError(
+                f"its environment .venv-{environment} does not exist; run `make bench`"
+            )
         their_requests, request = os.pipe()
         answer, their_answers = os.pipe()
         self._process = subprocess.Popen(
@@ -67,15 +69,15 @@ class Worker:
         self.close()
 
     def points(self, file: Path) -> None:
-        """Let the function be called with the points in ``file`` from now on."""
+        """Load the points of ``file``; later calls use them."""
         self._ask("points", str(file), limit=STARTING)
 
     def seconds(self, **settings: Any) -> float:
-        """Time one call, or the mean of several if it is short."""
+        """Time one call; of a short call, the mean over several."""
         return float(self._ask("seconds", **settings))
 
     def peak(self, **settings: Any) -> float:
-        """Return by how many bytes the first call raises the peak of the process."""
+        """Return the bytes by which the first call raises the peak memory of the process."""
         return float(self._ask("peak", **settings))
 
     def close(self) -> None:
@@ -103,7 +105,7 @@ class Worker:
 
 @contextlib.contextmanager
 def closing_all() -> Iterator[list[Worker]]:
-    """Yield a list; every worker put into it is closed in the end."""
+    """Yield a list; all workers that are put into it are closed at the end."""
     workers: list[Worker] = []
     try:
         yield workers

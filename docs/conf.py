@@ -1,4 +1,4 @@
-"""Sphinx configuration. The build fetches nothing: no intersphinx, no remote images."""
+"""Sphinx configuration. The build works offline: no intersphinx, no remote images."""
 
 import quickshift
 
@@ -20,8 +20,8 @@ nitpicky = False
 
 autosummary_generate = True
 autosummary_imported_members = False
-autodoc_typehints = "none"  # numpydoc sections already say the types, with shapes
-numpydoc_show_class_members = False  # docs/_templates lists them, without scikit-learn's own
+autodoc_typehints = "none"  # the numpydoc sections state types and shapes
+numpydoc_show_class_members = False  # docs/_templates lists them, without scikit-learn's
 default_role = "py:obj"
 
 sphinx_gallery_conf = {
@@ -39,8 +39,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "quickshift"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-_ALONE = "getting_started", "cluster_tree", "modal_regression", "images"  # no pages below them
-_WIDE = "benchmarks", "labelled", "distortion", "modal"  # tables
+_ALONE = "getting_started", "cluster_tree", "modal_regression", "images"  # pages without subpages
+_WIDE = "benchmarks", "labelled", "distortion", "modal"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],

@@ -1,9 +1,10 @@
-"""Cluster a small data set with Quick Shift, print what was found and draw ``demo.png``.
+"""Cluster a small data set with Quick Shift, print a summary and draw ``demo.png``.
 
     python examples/demo.py [picture]
 
-The picture is the paper's Figure 1: on the left the moves of all points to their nearest higher
-neighbour, on the right the clusters that are left when moves longer than tau are cut.
+The picture follows Figure 1 of the paper. The left panel shows the moves of all points to their
+nearest neighbor of higher density, the right panel the clusters that remain after cutting the moves
+longer than tau.
 """
 
 import argparse
@@ -21,14 +22,14 @@ DATA = Path(__file__).parent / "data" / "islands.csv"
 BANDWIDTH = 0.45
 TAU = 1.5
 
-# Okabe & Ito's colours, which people with any colour vision can tell apart; yellow is left out,
-# too pale on white.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
+# The palette of Okabe and Ito, which people with any color vision can distinguish, without yellow,
+# which is too pale on white.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
 INK = "#333333"
 
 
 def main() -> None:
-    """Load, fit, tell, draw."""
+    """Load the data, fit, print the summary and draw."""
     parser = argparse.ArgumentParser(description="Cluster a small data set with Quick Shift.")
     parser.add_argument("picture", nargs="?", default="demo.png", help="default: demo.png")
     picture = parser.parse_args().picture
@@ -44,7 +45,7 @@ def main() -> None:
 
 
 def summary(model: QuickShift, n: int, seconds: float) -> str:
-    """Return what a reader wants to know of the fit, in a few lines."""
+    """Summarize the fit in a few lines."""
     sizes = np.bincount(model.labels_)
     longest = np.sort(model.parent_distance_[np.isfinite(model.parent_distance_)])[:-9:-1]
     modes = zip(sizes, model.modes_, model.density_[model.mode_indices_], strict=True)
@@ -71,7 +72,7 @@ def draw(model: QuickShift, X: np.ndarray) -> Figure:
     moves = np.stack([X, X[model.parent_]], axis=1)
     kept = model.parent_distance_ <= model.tau_
     cut = ~kept & np.isfinite(model.parent_distance_)
-    colours = np.array(COLOURS)[model.labels_ % len(COLOURS)]
+    colors = np.array(COLORS)[model.labels_ % len(COLORS)]
 
     long = LineCollection(moves[cut], colors="#A0A0A0", linewidths=1.3, linestyles="--", zorder=1)
     left.add_collection(long)
@@ -79,14 +80,12 @@ def draw(model: QuickShift, X: np.ndarray) -> Figure:
     left.scatter(*X.T, s=8, c=model.density_, cmap="cividis_r", linewidths=0, zorder=2)
     caption(
         left,
-        "Each point moves to its nearest higher neighbour",
+        "Each point moves to its nearest higher neighbor",
         "darker: higher · dashed: longer than τ",
     )
 
-    right.add_collection(
-        LineCollection(moves[kept], colors=colours[kept], linewidths=0.6, zorder=1)
-    )
-    right.scatter(*X.T, s=8, c=colours, linewidths=0, zorder=2)
+    right.add_collection(LineCollection(moves[kept], colors=colors[kept], linewidths=0.6, zorder=1))
+    right.scatter(*X.T, s=8, c=colors, linewidths=0, zorder=2)
     right.scatter(*model.modes_.T, s=200, marker="*", c="white", edgecolors=INK, zorder=3)
     title = f"Cut the moves longer than τ = {model.tau_:g}: {model.n_clusters_} clusters"
     caption(right, title, "stars: modes")
@@ -94,7 +93,7 @@ def draw(model: QuickShift, X: np.ndarray) -> Figure:
 
 
 def caption(axes: Axes, title: str, note: str) -> None:
-    """Give a panel its title and a note, and take away what says nothing."""
+    """Set the title of a panel and a note below it, and hide the axes."""
     axes.set_title(title, color=INK, fontsize=13, pad=10)
     axes.text(0.5, -0.04, note, color="#666666", ha="center", transform=axes.transAxes)
     axes.set_aspect("equal")

@@ -1,13 +1,13 @@
 """
-The cluster tree, and the modes that are real
-=============================================
+The cluster tree, and which modes are significant
+=================================================
 
-As the level falls, groups of samples appear at modes and join at saddles. The tree has all of it at
-once, and tells the modes that stand out from the bumps that chance made.
+As the density level falls, groups of samples appear at modes and merge at saddles. The cluster tree
+describes all levels at once, and separates significant modes from bumps that are due to chance.
 """
 
 # %%
-# Four groups: a dense and a thin one, two that touch, and some noise.
+# Four groups: a dense one, a sparse one and two that touch; and some uniform noise.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram
@@ -29,34 +29,35 @@ tree = model.tree_
 print(tree.leaf_indices.size, "modes, of which", model.n_clusters_, "are significant")
 
 # %%
-# A leaf is born at its mode and dies where a higher one absorbs it. Far from the diagonal are the
-# modes that are real, in the colours of their clusters.
-colours = np.array(["C0", "C1", "C2", "C3", "C4", "C5"])
+# A leaf is born at the density of its mode and dies at the level where a higher leaf absorbs it.
+# The significant modes, in the colors of their clusters, are far from the diagonal.
+colors = np.array(["C0", "C1", "C2", "C3", "C4", "C5"])
 birth, death = tree.persistence().T
 kept = tree.leaf_labels[model.mode_indices_]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-left.scatter(*X.T, c=colours[model.labels_], s=4)
+left.scatter(*X.T, c=colors[model.labels_], s=4)
 left.plot(*model.modes_.T, "k+", markersize=10)
 left.set(title="clusters and their modes", aspect="equal")
 right.axline((0, 0), slope=1, color="0.8")
 right.scatter(death, birth, color="0.6", s=12)
-right.scatter(death[kept], birth[kept], c=colours[: kept.size], s=50)
+right.scatter(death[kept], birth[kept], c=colors[: kept.size], s=50)
 right.set(title="persistence", xlabel="level where absorbed", ylabel="level where born")
 figure.tight_layout()
 plt.show()
 
 # %%
-# How many standard errors each mode stands out by, and what chance would give to samples of a
-# single Gaussian.
-falling = -np.sort(-tree.significance)[1:]
-print("significance:", np.round(falling[:8], 1))
+# The significance of a mode is the number of standard errors by which it stands out. Compare it
+# with the threshold for modes that are due to chance, simulated with samples of a single Gaussian.
+descending = -np.sort(-tree.significance)[1:]
+print("significance:", np.round(descending[:8], 1))
 print("by chance:   ", round(qs.stages.chance_significance(*X.shape), 1))
 
 # %%
-# The pruned tree as a dendrogram: heights are how far the level has fallen.
+# The pruned tree as a dendrogram. The height of a merge is its level, measured downwards from the
+# density of the highest mode.
 figure, ax = plt.subplots(figsize=(5, 3.2))
 pruned = tree.prune(significance=float(model.significance_.min()))
 dendrogram(pruned.to_linkage(), ax=ax, color_threshold=0, above_threshold_color="0.3")
-ax.set(title="the clusters join", xlabel="cluster", ylabel="density below the highest mode")
+ax.set(title="merges of the clusters", xlabel="cluster", ylabel="density below the highest mode")
 figure.tight_layout()
 plt.show()

@@ -1,13 +1,14 @@
 """
-Where the mean fits nobody
-==========================
+Modal regression: when the mean describes no response
+=====================================================
 
-Where one x has responses of two kinds, their mean lies between them, where hardly any response is.
-Modal regression finds the branches, and sets of several intervals to predict with.
+If there are two kinds of responses at one x, their mean lies between them, where there are hardly
+any responses. Modal regression finds both branches, and predicts with sets of several intervals.
 """
 
 # %%
-# Two branches. Some more samples tell how far responses lie from what is predicted.
+# Data with two branches. Held-out samples calibrate the prediction sets: they show how far
+# responses are from the predictions.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,33 +26,33 @@ sets = model.predict_set(grid[:, None], coverage=0.9)
 
 
 # %%
-# Beside it a kernel mean with the same bandwidth, and the interval around it that the same samples
-# ask for.
+# For comparison: a kernel mean with the same bandwidth, and the interval around it, calibrated on
+# the same held-out samples.
 def kernel_mean(x):
-    """Return the mean of the responses near each x (Nadaraya and Watson)."""
+    """Return the mean of the responses near each x (Nadaraya-Watson)."""
     weights = np.exp(-0.5 * ((x - X.T) / model.bandwidth_[0]) ** 2)
     return weights @ y / weights.sum(axis=1)
 
 
-misses = np.abs(y_held_out - kernel_mean(X_held_out))
-radius = qs.stages.conformal_radius(misses, np.ones(len(misses)), 0.9)
-held = np.abs(y_new - kernel_mean(X_new)) <= radius
-print(f"mean:  length {2 * radius:.2f}, holds {held.mean():.1%} of new responses")
+scores = np.abs(y_held_out - kernel_mean(X_held_out))  # nonconformity scores
+radius = qs.stages.conformal_radius(scores, np.ones(len(scores)), 0.9)
+covered = np.abs(y_new - kernel_mean(X_new)) <= radius
+print(f"mean:  length {2 * radius:.2f}, contains {covered.mean():.1%} of new responses")
 
 new_sets = model.predict_set(X_new, coverage=0.9)
-length, held = new_sets.lengths.mean(), new_sets.contains(y_new)
-print(f"modes: length {length:.2f}, holds {held.mean():.1%} of new responses")
+length, covered = new_sets.lengths.mean(), new_sets.contains(y_new)
+print(f"modes: length {length:.2f}, contains {covered.mean():.1%} of new responses")
 
 # %%
-# Both hold nine of ten new responses, but most of the interval around the mean is empty.
-INK, POINTS, GREY = "#333333", "#8C8C8C", "#E6E6E6"
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]  # Okabe and Ito's, for all eyes
+# Both contain nine out of ten new responses, but most of the interval around the mean is empty.
+INK, POINTS, GRAY = "#333333", "#8C8C8C", "#E6E6E6"
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]  # Okabe and Ito, safe for color blindness
 PALE = np.array(["#CCE3F0", "#F7DFCC"])
 LINE = {"linewidth": 2.2, "solid_capstyle": "round"}
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharex=True, sharey=True)
 mean = kernel_mean(grid[:, None])
-left.fill_between(grid, mean - radius, mean + radius, color=GREY, linewidth=0)
+left.fill_between(grid, mean - radius, mean + radius, color=GRAY, linewidth=0)
 left.plot(grid, mean, color=INK, **LINE)
 left.text(0.62, 0.02, "mean", color=INK, fontsize=11)
 left.set(title=f"Mean: one interval of length {2 * radius:.1f}", ylabel="y")
@@ -63,21 +64,21 @@ right.bar(
     width=1.5 * (grid[1] - grid[0]),
     color=PALE[(sets.lower > 0).astype(int)],
 )
-for branch, colour in zip(branches, COLOURS, strict=False):
-    right.plot(branch.x, branch.y, color=colour, **LINE)
-right.set(title=f"Modes: two intervals, {length:.1f} in all")
+for branch, color in zip(branches, COLORS, strict=False):
+    right.plot(branch.x, branch.y, color=color, **LINE)
+right.set(title=f"Modes: two intervals, total length {length:.1f}")
 for ax in (left, right):
     ax.scatter(X[:, 0], y, s=5, color=POINTS, alpha=0.5, linewidths=0, zorder=1.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set(xlabel="x", xlim=(0, 1), xticks=[0, 0.25, 0.5, 0.75, 1])
-figure.text(0.5, 0.02, "shaded: where 90 % of new responses lie", color=INK, ha="center")
+figure.text(0.5, 0.02, "shaded: contains 90 % of new responses", color=INK, ha="center")
 figure.tight_layout(rect=(0, 0.04, 1, 1), w_pad=3)
 plt.show()
 
 # %%
-# Branches begin and end. Here three run into one: the outer two end where the estimate no longer
-# tells them from the middle one. At any x the modes are the peaks of f̂(x, y), and ``heights`` has
-# how far each one stands above the valley beside it.
+# Branches begin and end. Here three branches merge into one: the outer two end where the estimate
+# no longer distinguishes them from the middle one. At any x the modes are the peaks of f̂(x, y),
+# and ``heights`` contains the density of each mode above the valley next to it.
 data = qs.datasets.three_branches_merging()
 X, y = data.sample(2000, seed=0)
 model = qs.ModalRegressor().fit(X, y)
@@ -96,18 +97,18 @@ figure, (left, right) = plt.subplots(
 )
 left.scatter(X[:, 0], y, s=5, color=POINTS, alpha=0.5, linewidths=0)
 left.axvline(at, color=INK, linewidth=1.2, linestyle=":")
-for branch, colour in zip(branches, COLOURS, strict=False):
-    left.plot(branch.x, branch.y, color=colour, **LINE)
+for branch, color in zip(branches, COLORS, strict=False):
+    left.plot(branch.x, branch.y, color=color, **LINE)
     if branch.stop < len(grid):
-        left.plot(branch.x[-1], branch.y[-1], "o", color="white", mec=colour, mew=2, ms=8)
-left.set(title="Branches end where they join", xlabel="x", ylabel="y", xlim=(0, 1))
+        left.plot(branch.x[-1], branch.y[-1], "o", color="white", mec=color, mew=2, ms=8)
+left.set(title="Branches end where they merge", xlabel="x", ylabel="y", xlim=(0, 1))
 
 right.plot(density, responses, color=INK)
-rising = np.argsort(modes[0])
-for i, colour in zip(rising, COLOURS, strict=False):
+ascending = np.argsort(modes[0])
+for i, color in zip(ascending, COLORS, strict=False):
     peak, value = modes.densities[i], modes[0][i]
-    right.plot([peak - modes.heights[i], peak], [value, value], color=colour, **LINE)
-    right.plot(peak, value, "o", color=colour, ms=8)
+    right.plot([peak - modes.heights[i], peak], [value, value], color=color, **LINE)
+    right.plot(peak, value, "o", color=color, ms=8)
 right.text(0.14, modes[0][0] + 0.08, "height", color=INK)
 right.set(title=f"The modes at x = {at}", xlabel="f̂(x, y)", xlim=(0, None))
 for ax in (left, right):

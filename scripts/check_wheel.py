@@ -1,4 +1,4 @@
-"""Check that a sdist and the wheel built from it carry the package as it stands in the tree."""
+"""Check that an sdist, and the wheel built from it, contain the package as it is in the tree."""
 
 import sys
 import tarfile
@@ -43,4 +43,6 @@ for name in (
         problems.append(f"sdist: {name} is missing")
 if problems:
     sys.exit("\n".join(problems))
-print(f"{Path(wheel_path).name}: {len(in_wheel)} files as in the tree, and {compiled[0]}")
+print(
+    f"{Path(wheel_path).name}: {len(in_wheel)} files equal to those in the tree, and {compiled[0]}"
+)

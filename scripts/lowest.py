@@ -1,4 +1,4 @@
-"""Print pip constraints that pin every run-time dependency to its oldest promised version."""
+"""Print pip constraints that pin every run-time dependency to its oldest supported version."""
 
 import re
 import tomllib

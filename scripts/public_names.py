@@ -1,7 +1,8 @@
 """Print every public name with its signature, one per line.
 
-tests/public_names.txt holds the list that users rely on, and a test compares the two. After an
-intended change, `make public-names` writes it anew, so that the change shows in the diff.
+tests/public_names.txt contains the names that users rely on, and a test compares this output with
+it. After an intended change, run `make public-names` to rewrite the file, so that the change shows
+in the diff.
 """
 
 import importlib
@@ -25,7 +26,7 @@ MODULES = (
 
 
 def public_names() -> list[str]:
-    """List the names that `__all__` of each public module has, and the members of classes."""
+    """List the names in `__all__` of each public module, and the public members of classes."""
     return [
         line
         for module in MODULES
@@ -35,7 +36,7 @@ def public_names() -> list[str]:
 
 
 def described(path: str, thing: Any) -> Iterator[str]:
-    """Give one line for a name, and one for each public member if it is a class."""
+    """Yield one line for a name and, if it is a class, one per public member."""
     yield path + signature(thing)
     if not inspect.isclass(thing):
         return
@@ -47,13 +48,13 @@ def described(path: str, thing: Any) -> Iterator[str]:
 
 
 def signature(thing: Any) -> str:
-    """Write parameters and defaults, without types; nothing for what cannot be called."""
+    """Return parameters and defaults without types, or "" for an object that is not callable."""
     if not callable(thing):
         return ""
     found = inspect.signature(thing)
     parameters = [p.replace(annotation=p.empty) for p in found.parameters.values()]
     written = str(found.replace(parameters=parameters, return_annotation=found.empty))
-    return re.sub(r" at 0x\w+", "", written)  # where a default lies in memory
+    return re.sub(r" at 0x\w+", "", written)  # memory addresses in the repr of a default
 
 
 if __name__ == "__main__":

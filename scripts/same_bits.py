@@ -1,7 +1,7 @@
-"""Save the results of some fifty fits, or compare the present ones with saved ones, bit by bit.
+"""Save the results of about fifty fits, or compare current results with saved ones bit by bit.
 
-For changes that must not change an answer: save before the first edit, compare after the last one,
-on one machine, because the last bits depend on the instruction set.
+Use it for changes that must not affect any result: save before the first edit and compare after the
+last one. Do both on the same machine, because the last bits depend on the instruction set.
 
     python scripts/same_bits.py save before.npz
     python scripts/same_bits.py compare before.npz
@@ -27,19 +27,20 @@ KERNELS = (
     "cosine",
     "epanechnikov",
 )
-# The search for the most likely bandwidth ends within this relative width, not at a bit.
+# The bandwidth "cv" comes from a search that ends within a relative tolerance, so it is not
+# compared bit by bit.
 CV_TOLERANCE = 1e-3
 
 
 def blobs(n: int, centers: int, d: int) -> Any:
-    """Draw Gaussian blobs around centers ten apart and more."""
+    """Draw samples around random centers, whose coordinates have a standard deviation of 5."""
     rng = np.random.default_rng(d)
     middles = rng.normal(size=(centers, d)) * 5
     return middles[rng.integers(0, centers, n)] + rng.normal(size=(n, d))
 
 
 def clusters(X: Any, weights: Any = None, **settings: Any) -> Arrays:
-    """Fit `QuickShift`, and ask it what users ask."""
+    """Fit `QuickShift`; return its attributes and the results of its methods."""
     model = qs.QuickShift(**settings).fit(X, sample_weight=weights)
     queries = X[::7] + 0.1
     return {
@@ -59,7 +60,7 @@ def clusters(X: Any, weights: Any = None, **settings: Any) -> Arrays:
 
 
 def tree(X: Any, **settings: Any) -> Arrays:
-    """Fit `QuickShiftTree`, and look at its tree."""
+    """Fit `QuickShiftTree`; return the arrays of its tree."""
     model = qs.QuickShiftTree(**settings).fit(X)
     found = model.tree_
     return {
@@ -76,7 +77,7 @@ def tree(X: Any, **settings: Any) -> Arrays:
 
 
 def regression(X: Any, y: Any, **settings: Any) -> Arrays:
-    """Fit `ModalRegressor`, and ask for modes and sets."""
+    """Fit `ModalRegressor`; return its modes and prediction sets."""
     model = qs.ModalRegressor(**settings).fit(X, y)
     queries = X[::5] + 0.01
     modes = model.predict_modes(queries)
@@ -94,7 +95,7 @@ def regression(X: Any, y: Any, **settings: Any) -> Arrays:
 
 
 def picture(image: Any, **settings: Any) -> Arrays:
-    """Segment a picture."""
+    """Segment an image, for one tau and for all."""
     forest = qs.segment_forest(image, **settings)
     return {
         "labels": qs.segment(image, **settings),
@@ -107,7 +108,7 @@ def picture(image: Any, **settings: Any) -> Arrays:
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Arrays]]]:
-    """Name each fit, and say how to make it."""
+    """Yield the name of each fit and a function that computes it."""
     rng = np.random.default_rng(17)
     few = {d: blobs(4000 // d, 5, d) for d in (1, 2, 3)}
     many = {d: blobs(1500, 4, d) for d in (5, 8, 20, 64)}
@@ -162,7 +163,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Arrays]]]:
 
 
 def run() -> Arrays:
-    """Make every fit, and flatten what comes out."""
+    """Compute every fit, and return all arrays in one flat dictionary."""
     return {
         f"{name}: {field}": np.asarray(value)
         for name, fit in cases()
@@ -171,7 +172,7 @@ def run() -> Arrays:
 
 
 def differences(before: Arrays, after: Arrays) -> list[str]:
-    """Name the arrays that are missing or not the same to the last bit."""
+    """Return the names of the arrays that are missing on either side or differ in any bit."""
     wrong = sorted(set(before) ^ set(after))
     for name in set(before) & set(after):
         old, new = before[name], after[name]
@@ -186,7 +187,7 @@ def differences(before: Arrays, after: Arrays) -> list[str]:
 
 
 def main(action: str, path: str) -> int:
-    """Save or compare; returns the exit code."""
+    """Save or compare; return the exit code."""
     found = run()
     fits = len({name.split(":")[0] for name in found})
     if action == "save":
