@@ -101,10 +101,10 @@ class StartRow:
 Row = TimeRow | GrowthRow | ThreadRow | LinkRow | ToleranceRow | MemoryRow | StartRow
 
 blobs2, blobs3, blobs5, blobs8, blobs64 = (partial(data.blobs, d=d) for d in (2, 3, 5, 8, 64))
-flat: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "epanechnikov"}
-round_: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "gaussian"}
-fit_flat = partial(ours.fit, **flat)
-fit_round = partial(ours.fit, **round_)
+epanechnikov: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "epanechnikov"}
+gaussian: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "gaussian"}
+fit_epanechnikov = partial(ours.fit, **epanechnikov)
+fit_gaussian = partial(ours.fit, **gaussian)
 gaussian_sums = partial(ours.densities, bandwidth=0.3, kernel="gaussian", rtol=1e-4)
 NEIGHBORS = 500
 CLUSTERERS = (
@@ -132,8 +132,10 @@ def _wide(h: float) -> Call:
 
 
 FITS: tuple[Row, ...] = (
-    TimeRow("epanechnikov 1e6x2", MILLION, blobs2, fit_flat, {"cKDTree": Bound(0.13, aim=0.08)}),
-    TimeRow("gaussian 1e6x2", MILLION, blobs2, fit_round, {"cKDTree": Bound(0.2)}),
+    TimeRow(
+        "epanechnikov 1e6x2", MILLION, blobs2, fit_epanechnikov, {"cKDTree": Bound(0.13, aim=0.08)}
+    ),
+    TimeRow("gaussian 1e6x2", MILLION, blobs2, fit_gaussian, {"cKDTree": Bound(0.2)}),
     TimeRow("gaussian 1e6x3", MILLION, blobs3, _wide(0.5), {"cKDTree": Bound(0.6)}),
     TimeRow("gaussian 1e5x5", 100_000, blobs5, _wide(1.0), {"cKDTree": Bound(0.6)}),
     TimeRow("gaussian 1e5x8", 100_000, blobs8, _wide(1.0), {"cKDTree": Bound(0.25)}),
@@ -144,9 +146,13 @@ FITS: tuple[Row, ...] = (
         partial(ours.fit, bandwidth=5.0, tau=10.0, rtol=0.0),
         {"brute NearestNeighbors": Bound(1.2)},
     ),
-    TimeRow("gaussian 1e3x2", 1000, blobs2, fit_round, {"NearestNeighbors": Bound(1.5)}),
+    TimeRow("gaussian 1e3x2", 1000, blobs2, fit_gaussian, {"NearestNeighbors": Bound(1.5)}),
     TimeRow(
-        "uniform 1e6x2", MILLION, blobs2, partial(fit_flat, kernel="uniform"), {"cKDTree": None}
+        "uniform 1e6x2",
+        MILLION,
+        blobs2,
+        partial(fit_epanechnikov, kernel="uniform"),
+        {"cKDTree": None},
     ),
     TimeRow("defaults 2e3x2", 2000, blobs2, ours.fit, dict.fromkeys(CLUSTERERS)),
 )
@@ -189,14 +195,14 @@ SCALE: tuple[Row, ...] = (
         "threads epanechnikov 1e6x2",
         MILLION,
         blobs2,
-        partial(ours.all_stages, **flat),
+        partial(ours.all_stages, **epanechnikov),
         Bound(1.8, at_least=True),
     ),
     ThreadRow(
         "threads gaussian 1e6x2",
         MILLION,
         blobs2,
-        partial(ours.all_stages, **round_),
+        partial(ours.all_stages, **gaussian),
         Bound(1.8, at_least=True),
     ),
     MemoryRow("memory 1e7x2", 10 * MILLION, blobs2, _same_neighbors(10 * MILLION), Bound(120.0)),
@@ -298,24 +304,26 @@ SHAPES: tuple[Row, ...] = (
 
 ADVERSARIAL: tuple[Row, ...] = (
     # No peer: cKDTree puts equal points into one leaf and compares all pairs, which takes hours.
-    TimeRow("all equal 1e6x2", MILLION, data.equal, fit_flat),
-    _against_tree("1e3 distinct 1e6x2", data.few_distinct, fit_flat),
-    _against_tree("constant column 1e6x3", data.constant_column, fit_flat),
+    TimeRow("all equal 1e6x2", MILLION, data.equal, fit_epanechnikov),
+    _against_tree("1e3 distinct 1e6x2", data.few_distinct, fit_epanechnikov),
+    _against_tree("constant column 1e6x3", data.constant_column, fit_epanechnikov),
     _against_tree("lattice 1e6x2, tau 1", data.square_lattice, unit),
-    _against_tree("offset 1e8 1e6x2", data.offset, fit_flat),
-    _against_tree("far outlier 1e6x2", data.far_outlier, fit_flat),
-    _against_tree("collinear 1e5x10", data.collinear, fit_flat, 100_000),
-    _against_tree("exponential spacing 1e6x2", data.exponential_spacing, fit_flat),
+    _against_tree("offset 1e8 1e6x2", data.offset, fit_epanechnikov),
+    _against_tree("far outlier 1e6x2", data.far_outlier, fit_epanechnikov),
+    _against_tree("collinear 1e5x10", data.collinear, fit_epanechnikov, 100_000),
+    _against_tree("exponential spacing 1e6x2", data.exponential_spacing, fit_epanechnikov),
     _against_tree(
         "uniform plateau 1e6x2",
         data.square,
         partial(ours.fit, bandwidth=0.5, tau=1.0, kernel="uniform"),
     ),
-    _against_tree("nested shells 1e5x3", data.nested_shells, fit_flat, 100_000),
+    _against_tree("nested shells 1e5x3", data.nested_shells, fit_epanechnikov, 100_000),
     _against_tree("tied plateaus 1e6x2", data.tied_plateaus, unit),
 )
 
-TINY: tuple[Row, ...] = tuple(TimeRow(f"n = {n}", n, blobs2, fit_round) for n in (1, 2, 31, 32, 33))
+TINY: tuple[Row, ...] = tuple(
+    TimeRow(f"n = {n}", n, blobs2, fit_gaussian) for n in (1, 2, 31, 32, 33)
+)
 
 SECTIONS: dict[str, tuple[Row, ...]] = {
     "fits": FITS,
@@ -366,7 +374,7 @@ CURVES: tuple[Curve, ...] = (
         "Fit to labels, h = 0.3, against a search for ten neighbors",
         _decades,
         blobs2,
-        {"quickshift, epanechnikov": fit_flat, "quickshift, gaussian": fit_round},
+        {"quickshift, epanechnikov": fit_epanechnikov, "quickshift, gaussian": fit_gaussian},
         ("cKDTree", "pykdtree", "NearestNeighbors"),
     ),
     Curve(
