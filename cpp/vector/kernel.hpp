@@ -1,23 +1,35 @@
-// The kernels' names and what the traversals need to know of each.
+// The list of kernels, and the properties of each that the traversals of the tree need.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
+// The one list of all kernels; the enum below and every table that is indexed by kernel are made
+// from it. The position in the list is the kernel's code, which kernels.py sends to the core, so
+// new kernels go to the end. CONTRIBUTING.md explains how to add one.
+//
+// The sums of WIDE kernels are also compiled for vectors of eight doubles (pairs_wide.cpp). NARROW
+// kernels gain nothing from more than four (pairs_narrow.cpp); start a new kernel as NARROW.
+#define QUICKSHIFT_KERNELS(WIDE, NARROW) \
+  WIDE(gaussian)                         \
+  WIDE(exponential)                      \
+  NARROW(silverman)                      \
+  NARROW(uniform)                        \
+  NARROW(triangular)                     \
+  NARROW(tricube)                        \
+  NARROW(cosine)                         \
+  WIDE(epanechnikov)
+#define QUICKSHIFT_EACH_KERNEL(ENTRY) QUICKSHIFT_KERNELS(ENTRY, ENTRY)
+
 namespace quickshift {
 
-// The order is part of the interface: kernels.py sends these codes.
-enum class Kernel : int {
-  gaussian = 0,
-  exponential = 1,
-  silverman = 2,
-  uniform = 3,
-  triangular = 4,
-  tricube = 5,
-  cosine = 6,
-  epanechnikov = 7,
-};
-inline constexpr int kernel_count = 8;
+#define QUICKSHIFT_ENUMERATOR(name) name,
+enum class Kernel : int { QUICKSHIFT_EACH_KERNEL(QUICKSHIFT_ENUMERATOR) };
+#undef QUICKSHIFT_ENUMERATOR
+
+#define QUICKSHIFT_ONE_MORE(name) +1
+inline constexpr int kernel_count = QUICKSHIFT_EACH_KERNEL(QUICKSHIFT_ONE_MORE);
+#undef QUICKSHIFT_ONE_MORE
 
 inline constexpr double silverman_support = 3.332162203618774;  // 3π / (2√2)
 
@@ -30,7 +42,7 @@ inline double support(Kernel kernel) {
   return kernel == Kernel::silverman ? silverman_support : 1.0;
 }
 
-// k(t) for one distance; the vectorised terms are in pair_terms.hpp.
+// k(distance / h) for a single distance. pair_terms.hpp has the same for vectors of distances.
 inline double profile(Kernel kernel, double distance, double h) {
   const double t = distance / h;
   if (kernel == Kernel::uniform && distance > h) return 0.0;
@@ -60,13 +72,14 @@ inline double profile(Kernel kernel, double distance, double h) {
   return 1.0;
 }
 
-// Sums of these are polynomials in the distance, so a node inside the support is added at once.
+// Whether k is a polynomial in the squared distance inside its support. The sum over a node that
+// lies entirely inside then follows from the moments of the node (density_moments.cpp).
 constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }
 
-// The largest s with fl(sqrt(s)) <= radius, which is not negative: turns a bound on the distance
-// into one on its square.
+// The largest s with fl(sqrt(s)) <= radius, for radius >= 0. Comparing a squared distance with it
+// gives the same result as comparing the rounded distance with `radius`.
 inline double largest_square_within(double radius) {
   if (!(radius > 0.0)) return 0.0;
   double s = radius * radius;
@@ -79,7 +92,8 @@ inline double largest_square_within(double radius) {
   return s;
 }
 
-// For infinite kernels k = exp(-decay): the decay at a squared distance, and back.
+// Infinite kernels are k = exp(-decay): the decay at the squared distance s, and its inverse, the
+// squared distance at which the decay is `amount`.
 inline double decay(Kernel kernel, double s, double h) {
   return kernel == Kernel::gaussian ? 0.5 * (s / (h * h)) : std::sqrt(s) / h;
 }

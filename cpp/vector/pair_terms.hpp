@@ -1,5 +1,10 @@
-// What a sample adds to a sum, by the square of its distance: one type a kernel, for the files that
-// are compiled once for each instruction set.
+// The term that a sample adds to a kernel sum, as a function of its squared distance: one type per
+// kernel, found by TermsOf. For the files that are compiled once per instruction set.
+//
+// Each type has two flags for the loop over two leaves (pair_loop.hpp):
+//   may_fuse    whether squared distances may be computed with fused operations;
+//   long_chain  whether a term is a long chain of dependent operations, so that it pays to compute
+//               the squared distances of the whole pair of leaves before the first term.
 #pragma once
 
 #include "vector/vec.hpp"
@@ -22,6 +27,7 @@ struct Exponential {
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
+// The rough versions are accurate to a relative `roughness`.
 struct RoughGaussian {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = true;
@@ -38,7 +44,8 @@ struct RoughExponential {
   }
 };
 
-// The kernels of t = |q - x| / h that vanish where the distance is not below the edge.
+// The compact kernels. A kernel other than the uniform one is given as a function of
+// t = distance / h that is zero from the edge of the support on.
 template <Kernel kernel>
 struct Compact {
   static constexpr bool may_fuse = false;
@@ -62,7 +69,7 @@ struct Compact {
     } else if constexpr (kernel == Kernel::cosine) {
       return sin_of(positive(1.0 - t) * 1.5707963267948966);  // cos(πt/2)
     } else {
-      static_assert(kernel == Kernel::silverman);
+      static_assert(kernel == Kernel::silverman, "add a branch for this kernel above");
       const Vec a = t * 0.70710678118654752;
       const Vec value = exp_of(-a) * sin_of(positive(2.3561944901923449 - a));  // sin(a + π/4)
       return where(t < silverman_support, value);
@@ -70,8 +77,12 @@ struct Compact {
   }
 };
 
-// What is left of h² within rounding of the edge counts as outside, so that a sample at exactly h
-// adds nothing; beside an own term of h² that is no matter.
+// The term is h² - s for a squared distance s; the caller divides the sum by h².
+//
+// A difference h² - s within the rounding error counts as zero, so that a sample at distance h
+// exactly adds nothing. `of_rest` takes the difference h² - s itself and skips that test: it is
+// used where every sum also holds its own sample's term of h², next to which a rounding error is
+// negligible.
 struct Epanechnikov {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = false;
@@ -82,6 +93,25 @@ struct Epanechnikov {
   }
   Vec of_rest(Vec rest) const { return positive(rest); }
 };
+
+template <Kernel kernel>
+struct TermsFor {
+  using type = Compact<kernel>;
+};
+template <>
+struct TermsFor<Kernel::gaussian> {
+  using type = Gaussian;
+};
+template <>
+struct TermsFor<Kernel::exponential> {
+  using type = Exponential;
+};
+template <>
+struct TermsFor<Kernel::epanechnikov> {
+  using type = Epanechnikov;
+};
+template <Kernel kernel>
+using TermsOf = typename TermsFor<kernel>::type;
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Sums of the kernels that gain nothing from wider vectors than four doubles, and what compares
-// distances. A square that is compared is not fused, so that it has the bits that its definition
-// gives it.
+// Sums of the kernels that gain nothing from vectors wider than four doubles, and the loops that
+// compare distances. Squared distances that are compared with each other are computed without fused
+// operations, so that they have exactly the bits of their definition.
 #include "vector/pair_loop.hpp"
 #include "vector/pair_terms.hpp"
 
@@ -22,38 +22,21 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 
 }  // namespace
 
-void add_silverman(const LeafPair& pair, const KernelScale& scale, double* sums,
-                   double* other_sums) {
-  add_terms<Compact<Kernel::silverman>>(pair, scale, sums, other_sums);
+// pairs_wide.cpp declares these two templates and takes the instances that are made here.
+template <Kernel kernel>
+void add_narrow(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
+  add_terms<TermsOf<kernel>>(pair, scale, sums, other_sums);
 }
-void add_uniform(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
-  add_terms<Compact<Kernel::uniform>>(pair, scale, sums, other_sums);
+template <Kernel kernel>
+void to_narrow(const KernelScale& scale, int count, double* values) {
+  to_terms<TermsOf<kernel>>(scale, count, values);
 }
-void add_triangular(const LeafPair& pair, const KernelScale& scale, double* sums,
-                    double* other_sums) {
-  add_terms<Compact<Kernel::triangular>>(pair, scale, sums, other_sums);
-}
-void add_tricube(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
-  add_terms<Compact<Kernel::tricube>>(pair, scale, sums, other_sums);
-}
-void add_cosine(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
-  add_terms<Compact<Kernel::cosine>>(pair, scale, sums, other_sums);
-}
-void to_silverman(const KernelScale& scale, int count, double* values) {
-  to_terms<Compact<Kernel::silverman>>(scale, count, values);
-}
-void to_uniform(const KernelScale& scale, int count, double* values) {
-  to_terms<Compact<Kernel::uniform>>(scale, count, values);
-}
-void to_triangular(const KernelScale& scale, int count, double* values) {
-  to_terms<Compact<Kernel::triangular>>(scale, count, values);
-}
-void to_tricube(const KernelScale& scale, int count, double* values) {
-  to_terms<Compact<Kernel::tricube>>(scale, count, values);
-}
-void to_cosine(const KernelScale& scale, int count, double* values) {
-  to_terms<Compact<Kernel::cosine>>(scale, count, values);
-}
+
+#define QUICKSHIFT_SKIP(name)
+#define QUICKSHIFT_INSTANTIATE(name)                                                             \
+  template void add_narrow<Kernel::name>(const LeafPair&, const KernelScale&, double*, double*); \
+  template void to_narrow<Kernel::name>(const KernelScale&, int, double*);
+QUICKSHIFT_KERNELS(QUICKSHIFT_SKIP, QUICKSHIFT_INSTANTIATE)
 
 void squares(const double* point, const LeafBlock& samples, double* out) {
   for (int first = 0; first < samples.stride; first += lanes) {
@@ -119,7 +102,8 @@ unsigned near_box(const LeafBlock& locations, const double* squares, const doubl
 
 namespace {
 
-// Locations lie in the lanes. A sample that is too low has a square that compares with nothing.
+// Each lane holds one location. The squared distance to a sample below the location's floor is
+// turned into a NaN, for which every comparison is false.
 template <int fixed_features>
 void offer_in_lanes(const LeafBlock& locations, const HigherSamples& samples, unsigned fours,
                     HigherFound& found) {

@@ -1,20 +1,15 @@
 // Sums of the kernels that gain from vectors of eight doubles, and the table of all pair loops. The
-// rest is that of QUICKSHIFT_NARROW, an instruction set's namespace.
+// other entries of the table are defined in pairs_narrow.cpp and taken from the namespace
+// QUICKSHIFT_NARROW: this instruction set's own, or v3 when this file is compiled for v4.
 #include "vector/pair_loop.hpp"
 #include "vector/pair_terms.hpp"
 
 namespace quickshift::QUICKSHIFT_NARROW {
 
-void add_silverman(const LeafPair&, const KernelScale&, double*, double*);
-void add_uniform(const LeafPair&, const KernelScale&, double*, double*);
-void add_triangular(const LeafPair&, const KernelScale&, double*, double*);
-void add_tricube(const LeafPair&, const KernelScale&, double*, double*);
-void add_cosine(const LeafPair&, const KernelScale&, double*, double*);
-void to_silverman(const KernelScale&, int, double*);
-void to_uniform(const KernelScale&, int, double*);
-void to_triangular(const KernelScale&, int, double*);
-void to_tricube(const KernelScale&, int, double*);
-void to_cosine(const KernelScale&, int, double*);
+template <Kernel kernel>
+void add_narrow(const LeafPair&, const KernelScale&, double*, double*);
+template <Kernel kernel>
+void to_narrow(const KernelScale&, int, double*);
 void squares(const double*, const LeafBlock&, double*);
 LeafView squares_above(const double*, const LeafBlock&, const double*, double, double*);
 unsigned near_box(const LeafBlock&, const double*, const double*);
@@ -27,18 +22,13 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 using namespace QUICKSHIFT_NARROW;
 
-constexpr AddTerms by_kernel[] = {
-    add_terms<Gaussian>, add_terms<Exponential>,  add_silverman,
-    add_uniform,         add_triangular,          add_tricube,
-    add_cosine,          add_terms<Epanechnikov>,
-};
-static_assert(sizeof by_kernel / sizeof *by_kernel == kernel_count, "one entry a kernel, in order");
+#define QUICKSHIFT_ADD_WIDE(name) add_terms<TermsOf<Kernel::name>>,
+#define QUICKSHIFT_ADD_NARROW(name) add_narrow<Kernel::name>,
+constexpr AddTerms by_kernel[] = {QUICKSHIFT_KERNELS(QUICKSHIFT_ADD_WIDE, QUICKSHIFT_ADD_NARROW)};
 
-constexpr ToTerms to_by_kernel[] = {
-    to_terms<Gaussian>, to_terms<Exponential>,  to_silverman, to_uniform, to_triangular, to_tricube,
-    to_cosine,          to_terms<Epanechnikov>,
-};
-static_assert(sizeof to_by_kernel / sizeof *to_by_kernel == kernel_count, "the same order");
+#define QUICKSHIFT_TO_WIDE(name) to_terms<TermsOf<Kernel::name>>,
+#define QUICKSHIFT_TO_NARROW(name) to_narrow<Kernel::name>,
+constexpr ToTerms to_by_kernel[] = {QUICKSHIFT_KERNELS(QUICKSHIFT_TO_WIDE, QUICKSHIFT_TO_NARROW)};
 
 constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
 constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};

@@ -91,18 +91,8 @@ void response_series(const ResponseBlock& line, const KernelScale& scale, double
 
 }  // namespace
 
-constexpr ResponseSum response_sums[] = {
-    response_sum<Gaussian>,
-    response_sum<Exponential>,
-    response_sum<Compact<Kernel::silverman>>,
-    response_sum<Compact<Kernel::uniform>>,
-    response_sum<Compact<Kernel::triangular>>,
-    response_sum<Compact<Kernel::tricube>>,
-    response_sum<Compact<Kernel::cosine>>,
-    response_sum<Epanechnikov>,
-};
-static_assert(sizeof response_sums / sizeof *response_sums == kernel_count,
-              "one entry a kernel, in order");
+#define QUICKSHIFT_RESPONSE_SUM(name) response_sum<TermsOf<Kernel::name>>,
+constexpr ResponseSum response_sums[] = {QUICKSHIFT_EACH_KERNEL(QUICKSHIFT_RESPONSE_SUM)};
 constexpr ResponseSum rough_response_sums[] = {response_sum<RoughGaussian>,
                                                response_sum<RoughExponential>};
 
