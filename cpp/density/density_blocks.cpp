@@ -166,7 +166,7 @@ class BlockSumWorker {
 
  private:
   void take_columns(Index block) {
-    loops_.centre(blocks_->panels_of(block), blocks_->size(block), features_,
+    loops_.center(blocks_->panels_of(block), blocks_->size(block), features_,
                   blocks_->center(block), columns_.data(), norms_.data());
     largest_norm_ = *std::max_element(norms_.begin(), norms_.begin() + blocks_->size(block));
   }
@@ -199,7 +199,7 @@ class BlockSumWorker {
   void add_strip(Index row, int first, int count, Index column, double reach) {
     const int panels = panels_for(blocks_->size(column));
     const int width = panels * panel_width;
-    loops_.centre(blocks_->panels_of(row) + first * features_, count, features_,
+    loops_.center(blocks_->panels_of(row) + first * features_, count, features_,
                   blocks_->center(column), rows_.data(), row_norms_.data());
     loops_.products(rows_.data(), 0, count, columns_.data(), panels, features_, matrix_.data());
     const double largest = *std::max_element(row_norms_.begin(), row_norms_.begin() + count);

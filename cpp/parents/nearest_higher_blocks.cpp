@@ -169,7 +169,7 @@ class BlockSearchWorker {
       gather(block, points);
       from = gathered_.data();
     }
-    product_loops().centre_single(from, to.count, features_, center, to.points.data(),
+    product_loops().center_single(from, to.count, features_, center, to.points.data(),
                                   to.norms.data());
     to.largest = *std::max_element(to.norms.begin(), to.norms.begin() + to.count);
     for (int i = 0; i < to.count; ++i) {

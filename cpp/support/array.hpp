@@ -1,5 +1,6 @@
-// Vectors whose elements start unset: large ones are filled by many threads, and pages that one
-// thread had cleared before would be touched twice, the first time by that thread alone.
+// Vectors whose elements are not initialized. Large arrays are filled by many threads; if they were
+// cleared first, every page would be touched twice, the first time by a single thread. Large arrays
+// are placed on large pages.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 namespace quickshift {
 
+// An allocator that leaves elements uninitialized unless a value is given.
 template <class Value>
 struct UnsetAllocator : std::allocator<Value> {
   template <class Other>
@@ -42,12 +44,13 @@ struct UnsetAllocator : std::allocator<Value> {
   }
 
  private:
-  static bool is_large(std::size_t count) { return count >= (1 << 22) / sizeof(Value); }
+  static bool is_large(std::size_t count) { return count >= (1 << 22) / sizeof(Value); }  // 4 MiB
 };
 
 template <class Value>
 using Array = std::vector<Value, UnsetAllocator<Value>>;
 
+// An array whose elements must be written before they are read.
 template <class Value>
 Array<Value> unset_array(Index size) {
   return Array<Value>(static_cast<std::size_t>(size));
@@ -62,9 +65,10 @@ Array<Value> filled_array(Index size, Value value, const Execution& execution) {
   return array;
 }
 
-// Asks for what a loop over `places` in [begin, end) will visit some steps after `now`, for loops
-// that visit memory in no order: the processor looks ahead only as far as it has room for what
-// waits.
+// Prefetches values[places[now + 48]], for loops that read values[places[i]] for i up to `end` and
+// are at i = `now`. The places are in no particular order, so hardware prefetching does not help,
+// and without this the processor has only as many reads under way as fit into its instruction
+// window. A negative place stands for "none".
 template <class Value, class Place>
 void fetch_ahead(const Value* values, const Place* places, Index now, Index end) {
   const Place place = places[std::min(now + 48, end - 1)];

@@ -16,6 +16,7 @@ class DisjointSet {
     std::iota(parent_.begin(), parent_.end(), Index{0});
   }
 
+  // The representative of the set that holds the item.
   Index find(Index item) {
     while (parent_[item] != item) {
       parent_[item] = parent_[parent_[item]];
@@ -24,7 +25,8 @@ class DisjointSet {
     return item;
   }
 
-  // Joins two different sets, given by their representatives; returns the new representative.
+  // Joins two different sets, given by their representatives. Returns the representative of the
+  // union.
   Index join(Index a, Index b) {
     if (size_[a] < size_[b]) std::swap(a, b);
     parent_[b] = a;

@@ -12,7 +12,7 @@ namespace quickshift {
 
 namespace {
 
-constexpr std::size_t page = std::size_t{1} << 21;  // a large one
+constexpr std::size_t page = std::size_t{1} << 21;  // bytes of a large page
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -20,8 +20,8 @@ void unmap(char* at, std::size_t bytes) noexcept {
   if (bytes > 0) munmap(at, bytes);
 }
 
-// Maps a page more than is asked for, and gives back what is before and after whole pages. Null
-// where the system refuses.
+// Maps memory that starts at the boundary of a large page: maps one page more than is needed, then
+// unmaps the bytes before and after the aligned range. Returns null if the system has no memory.
 char* map(std::size_t bytes) {
   void* const all =
       mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,7 +30,7 @@ char* map(std::size_t bytes) {
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % page;
   unmap(begin, before);
   unmap(begin + before + bytes, page - before);
-  madvise(begin + before, bytes, MADV_HUGEPAGE);  // the system may ignore it
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a hint that the system may ignore
   return begin + before;
 }
 

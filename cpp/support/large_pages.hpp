@@ -1,12 +1,12 @@
-// Memory for large arrays, on large pages where the system has them. The first touch of a page
-// costs more than filling it with data, and large pages need fewer first touches per byte.
+// Memory for large arrays, on large pages if the system has them. The first touch of a page costs
+// more than filling it with data, and large pages need fewer first touches per byte.
 #pragma once
 
 #include <cstddef>
 
 namespace quickshift {
 
-// The memory is not cleared. Throws std::bad_alloc.
+// Returns memory with unspecified contents. Throws std::bad_alloc if there is none.
 void* allocate_pages(std::size_t bytes);
 void free_pages(void* at, std::size_t bytes) noexcept;
 

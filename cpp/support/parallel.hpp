@@ -1,8 +1,9 @@
-// Loops on many threads, which take their tasks from a counter.
+// Parallel loops, whose threads take their tasks from a shared counter.
 //
-// Work is cut into tasks whose number does not depend on the number of threads, and each task
-// writes only its own range (or two, in a fixed order: pair_schedule.hpp), so results have the same
-// bits for any thread count. No thread outlives the call, so a fork between two calls is safe.
+// Work is divided into tasks whose number does not depend on the number of threads. Each task
+// writes only its own range of the result (or two ranges, in a fixed order:
+// tree/pair_schedule.hpp), so results have the same bits for any number of threads. No thread
+// outlives a call into the core, so a fork between two calls is safe.
 #pragma once
 
 #include <algorithm>
@@ -17,31 +18,33 @@
 
 namespace quickshift {
 
-// How a call runs: the number of threads, and a function that the calling thread polls about ten
-// times a second, with the part of the work that is done. `tick` may throw (a signal arrived); the
-// workers then stop at the next chance.
+// How one call into the core runs: its number of threads, and its progress. About ten times per
+// second, the calling thread calls `tick` with the fraction of the work that is done. `tick` may
+// throw, for instance because a signal arrived; the other threads then stop as soon as they can.
 struct Execution {
   int threads = 1;
   std::function<void(double done)> tick = [](double) {};
-  double expected_work = 0.0;          // elementary operations of the whole call, at least
-  mutable double finished_work = 0.0;  // of the loops before
+  double expected_work = 0.0;          // a lower bound on the elementary operations of the call
+  mutable double finished_work = 0.0;  // the elementary operations of all finished loops
   mutable std::atomic<bool> stop{false};
-  mutable Team team;  // called by the first loop that needs it
+  mutable Team team;  // its threads start with the first loop that needs them
 
   static constexpr std::chrono::milliseconds tick_time{100};
 
-  // Notes how far a loop is. What is done never shrinks.
+  // Records that the fraction `part` of a loop with `work` operations is done. The fraction
+  // reported to `tick` never decreases.
   void note(double work, double part) const {
     const double all = std::max({expected_work, finished_work + work, 1.0});
     done_ = std::max(done_, (finished_work + work * part) / all);
   }
 
-  // Whether to stop; for tasks that take long. Ticks where the calling thread asks and it is time.
+  // Whether to stop early. Long tasks query this repeatedly. On the calling thread it also calls
+  // `tick` when that is due.
   bool stops() const {
     const bool may_tick = !stop && std::this_thread::get_id() == caller_;
     if (may_tick && Clock::now() - ticked_ >= tick_time) {
       tick(done_);
-      ticked_ = Clock::now();  // after it: a slow one must not be due again at once
+      ticked_ = Clock::now();  // read after the tick, so that a slow tick is not due again at once
     }
     return stop;
   }
@@ -56,7 +59,7 @@ struct Execution {
 
 namespace detail {
 
-// The tasks of a loop, taken one by one by all threads that are in it.
+// The state of one loop: the next task to take, and the first error.
 class Loop {
  public:
   Loop(const Execution& execution, std::int64_t tasks, double work)
@@ -73,7 +76,7 @@ class Loop {
     });
   }
 
-  // Notes which part is done, and ticks if it is time.
+  // Records the fraction of tasks that are finished, and ticks if that is due.
   void report_progress() const {
     const std::int64_t taken = std::min<std::int64_t>(next_, tasks_);
     const std::int64_t finished = std::max<std::int64_t>(taken - execution_.team.busy(), 0);
@@ -81,7 +84,8 @@ class Loop {
     execution_.stops();
   }
 
-  // Waits for the team even where a tick has thrown, because it uses the caller's data.
+  // Waits for the team to finish, even after a tick has thrown, because its threads still use the
+  // caller's data. Then rethrows the first error.
   void wait() {
     for (bool back = false; !back;) {
       back = execution_.team.is_back(Execution::tick_time);
@@ -92,7 +96,7 @@ class Loop {
   }
 
  private:
-  // The first error stops all.
+  // Runs the body. Keeps the first exception, and stops all threads of the loop.
   template <class Body>
   void guard(const Body& body) {
     try {
@@ -114,16 +118,19 @@ class Loop {
 
 }  // namespace detail
 
-// Below this many elementary operations (about a millisecond) to call a thread costs more than it
-// brings.
+// A loop with fewer elementary operations than this (about a millisecond) runs on the calling
+// thread alone, because waking another thread would cost more than it saves.
 inline constexpr double serial_work = 1e6;
-// A task of this many keeps the calling thread from ticking for too long.
+// Tasks with more elementary operations than this would keep the calling thread from ticking for
+// too long.
 inline constexpr double long_task = 3e7;
 
-// Runs worker(task) for every task in [0, tasks). `make_worker` is called once a thread and returns
-// a callable that owns that thread's scratch memory. `work` estimates the elementary operations.
-// The calling thread is one of the threads, unless the tasks are long: then it only ticks. Tasks
-// that may take longer than was estimated ask execution.stops() now and then. Loops do not nest.
+// Runs worker(task) for every task in [0, tasks). `make_worker` is called once per thread and
+// returns a callable that owns the scratch memory of that thread. `work` is an estimate of the
+// elementary operations of the whole loop.
+//
+// The calling thread takes tasks too, unless tasks are long: then it only ticks. Tasks that may
+// take longer than estimated should query execution.stops() now and then. Loops must not be nested.
 template <class MakeWorker>
 void run_tasks(const Execution& execution, std::int64_t tasks, double work,
                const MakeWorker& make_worker) {
@@ -147,15 +154,15 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
 
 inline constexpr std::int64_t streams = 8;
 
-// The place of a task among `places`, where those that run at one time shall be far from each
-// other: threads that are the first to touch a page of memory all clear it, and pages may be large.
-// As many tasks as there are places, rounded up to whole streams; the place may lie beyond the last
-// one.
+// Maps a task to one of `places` such that tasks that run at the same time work far from each other
+// in memory. Otherwise several threads would touch the same (possibly large) page for the first
+// time and each would clear it. The number of tasks is `places` rounded up to a multiple of
+// `streams`, so the returned place may lie beyond the last one; such a task has nothing to do.
 inline std::int64_t interleaved(std::int64_t task, std::int64_t places) {
   return task % streams * ((places + streams - 1) / streams) + task / streams;
 }
 
-// Cuts [0, size) into ranges of fixed length and runs body(begin, end) on each.
+// Divides [0, size) into ranges of a fixed length and runs body(begin, end) on each, in parallel.
 template <class Body>
 void run_ranges(const Execution& execution, std::int64_t size, const Body& body) {
   constexpr std::int64_t length = 1 << 14;

@@ -1,4 +1,4 @@
-// Rows of coordinates as the caller holds them: float64 or float32, C order, never written.
+// Points as the caller holds them: rows of float64 or float32 coordinates in C order, read only.
 #pragma once
 
 #include <cmath>
@@ -20,14 +20,17 @@ struct Points {
   }
 };
 
-// Data are held times 2^-exponent, which is exact, so that the largest coordinate is in [1, 2) and
-// squares neither overflow nor underflow. Queries may be larger: beyond `largest` every sample is
-// equally far in double arithmetic, so they are clamped there without changing the answer.
+// The tree stores coordinates multiplied by 2^-exponent, which is exact. The exponent is chosen so
+// that the largest coordinate of the samples is in [1, 2), so that squared distances neither
+// overflow nor underflow. Queries may be larger than that. Beyond `largest_coordinate` all samples
+// are equally far away in double precision, so coordinates of queries are clamped there, which does
+// not change the result.
 inline constexpr double largest_coordinate = 0x1p500;
 
 inline double scaled(double value, int exponent) {
   const double result = std::ldexp(value, -exponent);
-  return std::fmax(-largest_coordinate, std::fmin(largest_coordinate, result)) + 0.0;  // no -0.0
+  return std::fmax(-largest_coordinate, std::fmin(largest_coordinate, result)) +
+         0.0;  // + 0.0 turns -0.0 into 0.0
 }
 
 }  // namespace quickshift

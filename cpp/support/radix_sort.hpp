@@ -1,4 +1,4 @@
-// A stable sort by numbers, for the many that only differ in a few of their bytes.
+// A stable radix sort, fast for keys that differ in a few of their bytes only.
 #pragma once
 
 #include <array>
@@ -10,14 +10,15 @@
 
 namespace quickshift {
 
-// A number that falls where a density rises. What is climbed may be negative.
-inline std::uint64_t falling(double density) {
-  const auto bits = std::bit_cast<std::uint64_t>(density + 0.0);
+// A key that orders heights from highest to lowest. Heights may be negative.
+inline std::uint64_t falling(double height) {
+  const auto bits = std::bit_cast<std::uint64_t>(height + 0.0);
   const bool negative = bits >> 63;
   return negative ? bits : ~bits & (~std::uint64_t{0} >> 1);
 }
 
-// Sorts by rising key(item), a std::uint64_t, byte by byte; bytes that all items share are skipped.
+// Sorts by increasing key(item), a std::uint64_t, one byte after another. Bytes that are the same
+// in all keys are skipped.
 template <class Item, class Key>
 void radix_sort(std::vector<Item>& items, const Key& key) {
   std::array<std::array<std::size_t, 256>, 8> counts{};

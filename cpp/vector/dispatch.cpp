@@ -1,4 +1,4 @@
-// The tables of the instruction set in use.
+// Returns each table of vector loops as compiled for the instruction set in use.
 #include "vector/grid_loops.hpp"
 #include "vector/instruction_set.hpp"
 #include "vector/pairs.hpp"

@@ -1,5 +1,6 @@
-// Spreading onto a grid, convolving it, interpolating from it. Every term is positive, so products
-// and sums may be fused; windows are products of many factors, which have the same bits everywhere.
+// Spreading samples onto a grid, convolving the grid, interpolating from it. All terms are
+// positive, so products may be fused into sums. The values of a window are products of many
+// factors; these are not fused, so that windows have the same bits in every instruction set.
 #include "vector/grid_loops.hpp"
 
 #include "vector/vec.hpp"
@@ -8,20 +9,24 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-constexpr int most_points = 16;  // handled together, so that a plane of the patch stays near
+// The points that are handled together. All of them visit one plane of the patch before the next,
+// so that the plane stays in the cache.
+constexpr int most_points = 16;
 
-// The windows of one point: the first grid point under each and its values.
+// The windows of one point, one per axis: the first grid point under each, and the window's values.
 struct Footprint {
   int start[axes];
   double values[axes][widest_window];
 };
 
-// What four points need along one feature.
+// The window around each of four points along one feature. With c = steepness and s the distance
+// from the point up to the grid point `center`, the window at center + j is exp(-c (j + s)²) =
+// first * up^j * decay[j].
 struct Middles {
-  double centre[4];  // the nearest grid point that is not before the point
-  double first[4];   // window there
-  double up[4];      // ratio of neighbours apart from the table, towards rising j
-  double down[4];
+  double center[4];  // the first grid point that is not before the point
+  double first[4];   // exp(-c s²)
+  double up[4];      // exp(-2 c s)
+  double down[4];    // 1 / up
 };
 
 Middles middles_of(const Window& window, const double* x, double origin) {
@@ -29,10 +34,10 @@ Middles middles_of(const Window& window, const double* x, double origin) {
   Middles result;
   for (int i = 0; i < 4; i += lanes) {
     const Vec position = (load(x + i) - origin) * window.per_spacing;
-    const Vec centre = ((position + 0.5) + shift) - shift;
-    const Vec beyond = positive(centre - position);
+    const Vec center = ((position + 0.5) + shift) - shift;
+    const Vec beyond = positive(center - position);
     const Vec up = exp_of<false>((-2.0 * window.steepness) * beyond);
-    store(result.centre + i, centre);
+    store(result.center + i, center);
     store(result.first + i, exp_of<false>(-window.steepness * (beyond * beyond)));
     store(result.up + i, up);
     store(result.down + i, 1.0 / up);
@@ -47,10 +52,10 @@ inline double power(double x, int n) {
 }
 
 // Fast Gaussian gridding (Greengard and Lee 2004): exp(-c (j + s)²) is exp(-c s²) exp(-2 c s)^j
-// exp(-c j²). Powers grow from the middle outwards, so few roundings meet in each.
+// exp(-c j²). The powers are computed from the middle outwards, so that each has few roundings.
 template <int wide>
 void fill(double first, double up, double down, const double* decay, double* values) {
-  constexpr int middle = wide / 8;               // fours before the middle one
+  constexpr int middle = wide / 8;               // groups of four before the middle one
   constexpr int before = wide / 2 - middle * 4;  // points from the middle four's first to j = 0
   double ramp[4];
   ramp[0] = first * power(down, before);
@@ -69,7 +74,7 @@ void fill(double first, double up, double down, const double* decay, double* val
   }
 }
 
-// A point's window along an axis that features do not reach is 1 at the only grid point.
+// Along an axis without a feature, the window is 1 at the only grid point.
 inline void close_axis(Footprint& point, int axis) {
   point.start[axis] = 0;
   point.values[axis][0] = 1.0;
@@ -90,7 +95,7 @@ void find_footprints(const Window& window, const LeafPart& part, const double* o
       for (int slot = first; slot < last; ++slot) {
         const int i = slot - group;
         Footprint& point = points[slot - part.begin];
-        point.start[axis] = static_cast<int>(middles.centre[i]) - half;
+        point.start[axis] = static_cast<int>(middles.center[i]) - half;
         fill<wide>(middles.first[i], middles.up[i], middles.down[i], window.decay,
                    point.values[axis]);
       }
@@ -101,7 +106,7 @@ void find_footprints(const Window& window, const LeafPart& part, const double* o
   }
 }
 
-// Where the values along an axis that is not the last begin, and how many there are.
+// Which of the stored window values are used along an axis other than the last.
 struct Side {
   int offset;
   int count;
@@ -167,8 +172,8 @@ inline Four take_plane(const Footprint& point, Side rows, int row_length, const 
   return total;
 }
 
-// Runs visit(i, point, share, rows, plane) for every plane of the patch and every point whose
-// window it crosses, plane by plane; share: the window's value there along the first axis.
+// Calls visit(i, point, share, rows, plane), plane by plane, for every plane of the patch and every
+// point whose window crosses it. `share` is the window's value at that plane along the first axis.
 template <int wide, class Visit>
 inline void for_planes(const Window& window, const LeafPart& part, const Patch& patch,
                        const Visit& visit) {
@@ -224,7 +229,7 @@ constexpr Interpolate interpolates[] = {
     interpolate_wide<4>,  interpolate_wide<8>,  interpolate_wide<12>, interpolate_wide<16>,
     interpolate_wide<20>, interpolate_wide<24>, interpolate_wide<28>, interpolate_wide<32>};
 
-// Leaves may hold more points than are handled together.
+// Runs over the part in pieces of at most `most_points` points.
 template <class Run>
 inline void by_parts(const LeafPart& part, const Run& run) {
   LeafPart piece = part;
@@ -250,12 +255,12 @@ void interpolate(const Window& window, const LeafPart& part, const Patch& patch,
 template <int block>
 inline void convolve_block(const double* in, const double* taps, int reach, int step, double* out) {
   constexpr int vectors = block / lanes;
-  const double* centre = in + static_cast<long>(reach) * step;
+  const double* center = in + static_cast<long>(reach) * step;
   Vec total[vectors];
-  for (int v = 0; v < vectors; ++v) total[v] = taps[0] * load(centre + v * lanes);
+  for (int v = 0; v < vectors; ++v) total[v] = taps[0] * load(center + v * lanes);
   for (int m = 1; m <= reach; ++m) {
-    const double* before = centre - static_cast<long>(m) * step;
-    const double* after = centre + static_cast<long>(m) * step;
+    const double* before = center - static_cast<long>(m) * step;
+    const double* after = center + static_cast<long>(m) * step;
     for (int v = 0; v < vectors; ++v) {
       const Vec both = load(before + v * lanes) + load(after + v * lanes);
       total[v] = fused(broadcast(taps[m]), both, total[v]);

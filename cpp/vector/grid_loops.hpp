@@ -1,7 +1,9 @@
-// The inner loops of the grid way: one source, compiled once for each instruction set.
+// The inner loops of kernel sums through a grid: spread the samples onto the grid, convolve along
+// an axis, interpolate at the queries. They are compiled once per instruction set and called
+// through the table GridLoops.
 //
-// Everything has three axes: with fewer features the leading ones are one grid point long. The last
-// axis is contiguous in memory.
+// A grid always has three axes. With fewer features, the leading axes are one grid point long. The
+// last axis is contiguous in memory.
 #pragma once
 
 namespace quickshift {
@@ -9,25 +11,27 @@ namespace quickshift {
 inline constexpr int axes = 3;
 inline constexpr int widest_window = 32;
 
-// exp(-steepness * j²), j counted in grid points from where a sample or a query lies, cut off to a
-// fixed number of them.
+// The function exp(-steepness * j²), where j is the distance from a sample or a query in grid
+// points, cut off after a fixed number of grid points. It is used for spreading and for
+// interpolation.
 struct Window {
   int features;
-  int width;            // grid points along every axis but the last: even
-  int wide;             // along the last: the next multiple of 4
+  int width;            // grid points along each axis except the last; even
+  int wide;             // grid points along the last axis: `width` rounded up to a multiple of 4
   double per_spacing;   // 1 / spacing of the grid
-  double steepness;     // of the window, per grid point
-  const double* decay;  // [wide], from j = -wide / 2
+  double steepness;     // for j in grid points
+  const double* decay;  // [wide]: exp(-steepness * j²) from j = -wide / 2 on
 };
 
-// A box of grid points and where its first one lies, by feature.
+// A box of grid points, and the coordinates of its first one.
 struct Patch {
   double* values;
   int extent[axes];
   double origin[axes];
 };
 
-// Some of the slots of a leaf: coordinates as [feature][stride], stride a multiple of 4.
+// The slots [begin, end) of a leaf. Its coordinates are stored as [feature][stride], where the
+// stride is a multiple of 4.
 struct LeafPart {
   const double* coordinates;
   int stride;
@@ -36,17 +40,16 @@ struct LeafPart {
 };
 
 struct GridLoops {
-  // Adds the windows of weighted samples. weights and sums: by slot of the leaf.
+  // Adds to the grid the windows of the samples times weights[slot].
   void (*spread)(const Window&, const LeafPart&, const double* weights, const Patch&);
-  // sums[slot] = Σ over the grid points of window times value.
+  // sums[slot] = Σ window * value over the grid points under the window.
   void (*interpolate)(const Window&, const LeafPart&, const Patch&, double* sums);
-  // out[i] = Σ_m taps[|m|] in[i + (m + reach) * step], |m| <= reach, for i < count: a multiple
-  // of 4.
+  // out[i] = Σ_{|m| <= reach} taps[|m|] in[i + (m + reach) * step] for i < count, a multiple of 4.
   void (*convolve)(const double* in, const double* taps, int reach, int step, int count,
                    double* out);
 };
 
-// Those of the instruction set in use.
+// The loops for the instruction set in use.
 const GridLoops& grid_loops();
 
 }  // namespace quickshift

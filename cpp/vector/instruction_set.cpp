@@ -10,8 +10,8 @@ namespace quickshift {
 
 namespace {
 
-// In the order of QUICKSHIFT_TABLES. Of each level of x86-64 the machine is asked for what CMake
-// lets the compiler use.
+// The compiled sets, in the order of QUICKSHIFT_TABLES. `count_available` tests for exactly the
+// extensions that CMakeLists.txt lets the compiler use for each set.
 #if defined(__x86_64__)
 constexpr InstructionSet compiled[] = {InstructionSet::v2, InstructionSet::v3, InstructionSet::v4};
 
@@ -88,8 +88,8 @@ void choose_instruction_set() {
   if (available.empty()) {
     throw std::runtime_error(
         "quickshift needs the instructions SSE4.2 and POPCNT of x86-64-v2, which this processor "
-        "lacks. Use a processor from 2009 or later; a virtual machine may have to be told to pass "
-        "on what its host has.");
+        "lacks. Use a processor from 2009 or later. In a virtual machine, let the guest use the "
+        "processor features of the host.");
   }
   set_instruction_set(available.back());
   const char* wanted = std::getenv(variable);

@@ -1,7 +1,8 @@
-// The instruction sets that vector code is compiled for, one namespace each, and the one in use.
+// The instruction sets that the vector code is compiled for, and the one in use.
 //
-// A table of vector functions `extern const Table name` is defined in each namespace by a file that
-// CMake compiles once for each set. Beside it, in a file that is compiled once:
+// CMake compiles each file of vector code once per instruction set, into a namespace named after
+// the set. There the file defines a table of its functions, `extern const Table name`. A file that
+// is compiled only once (dispatch.cpp) declares the tables of all sets and returns the one in use:
 //
 //   QUICKSHIFT_DECLARE_TABLE(Table, name)
 //   const Table& chosen() {
@@ -9,7 +10,8 @@
 //     return *tables[instruction_set_index()];
 //   }
 //
-// The WIDE macros are for a table that is compiled for v4 too; of the others v4 uses v3's.
+// The WIDE macros are for tables that are compiled for v4 as well. For the others, a machine with
+// v4 uses the table of v3.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +20,10 @@
 namespace quickshift {
 
 enum class InstructionSet {
-  generic,  // what every machine of the architecture has
+  generic,  // the baseline of any other architecture
   neon,     // arm64
   v2,       // x86-64 with SSE4.2
-  v3,       // x86-64 with AVX2 and fused operations
+  v3,       // x86-64 with AVX2 and fused multiply-add
   v4,       // x86-64 with AVX-512
 };
 
@@ -61,19 +63,22 @@ enum class InstructionSet {
 
 const char* name_of(InstructionSet set);
 
-// Those that this machine can run, the slowest first: the leading ones of the compiled sets.
+// The sets that this machine can run, slowest first. They are a prefix of the list of compiled
+// sets.
 std::span<const InstructionSet> available_instruction_sets();
 bool has_instruction_set(InstructionSet set);
 
-// The one in use, as its position among the compiled ones. At first the fastest.
-std::size_t instruction_set_index();
+// The set in use, and its position in the list of compiled sets.
 InstructionSet instruction_set();
+std::size_t instruction_set_index();
 
-// Not while another thread computes. Throws std::invalid_argument where the machine lacks the set.
+// Must not be called while another thread is computing. Throws std::invalid_argument if this
+// machine cannot run the set.
 void set_instruction_set(InstructionSet set);
 
-// Looks at the machine and at QUICKSHIFT_INSTRUCTION_SET; throws std::runtime_error where the
-// machine has none of the sets or not the one asked for.
+// Chooses the fastest set that this machine can run, or the one named by the environment variable
+// QUICKSHIFT_INSTRUCTION_SET. Called when the module is loaded. Throws std::runtime_error if the
+// machine can run none of the compiled sets, or not the one that the variable names.
 void choose_instruction_set();
 
 }  // namespace quickshift

@@ -8,8 +8,9 @@
 // from it. The position in the list is the kernel's code, which kernels.py sends to the core, so
 // new kernels go to the end. CONTRIBUTING.md explains how to add one.
 //
-// The sums of WIDE kernels are also compiled for vectors of eight doubles (pairs_wide.cpp). NARROW
-// kernels gain nothing from more than four (pairs_narrow.cpp); start a new kernel as NARROW.
+// Sums over pairs of points are compiled for vectors of eight doubles if the kernel is WIDE
+// (pairs_wide.cpp). NARROW kernels gain nothing from more than four (pairs_narrow.cpp). A new
+// kernel starts as NARROW.
 #define QUICKSHIFT_KERNELS(WIDE, NARROW) \
   WIDE(gaussian)                         \
   WIDE(exponential)                      \

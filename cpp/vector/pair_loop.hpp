@@ -1,7 +1,9 @@
-// The loop over two leaves, for the files that are compiled once for each instruction set.
+// Kernel sums between two leaves: the loop over all pairs of a query and a sample, for the files
+// that are compiled once per instruction set. pairs.hpp describes the order of summation.
 //
-// Four queries fill a vector, or several narrow ones; a wide vector holds them twice, side by side
-// for two samples.
+// Queries are handled in groups of four. A group fills one vector of four doubles, or two vectors
+// of two. A vector of eight doubles holds the same group twice, to meet two samples at once: the
+// even sample in its lower half, the odd sample in its upper half.
 #pragma once
 
 #include "vector/vec.hpp"
@@ -10,8 +12,8 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-constexpr int queries_wide = lanes < 4 ? lanes : 4;      // in a vector
-constexpr int samples_wide = lanes > 4 ? lanes / 4 : 1;  // side by side
+constexpr int queries_per_vector = lanes < 4 ? lanes : 4;
+constexpr int samples_per_vector = lanes > 4 ? lanes / 4 : 1;
 
 inline Vec load_queries(const double* from) {
 #if QUICKSHIFT_LANES == 8
@@ -28,10 +30,11 @@ inline Vec load_samples(const double* from) {
   return broadcast(*from);
 #endif
 }
-// to[i] += factor * the total of query i over the even and the odd samples.
+// to[i] += factor * the total of query i, which is the sum of two parts if the even and the odd
+// samples were summed separately.
 template <int apart, int count>
 inline void add_totals(const Vec (&total)[apart][count], double factor, double* to) {
-  for (int v = 0; v < count; ++v, to += queries_wide) {
+  for (int v = 0; v < count; ++v, to += queries_per_vector) {
 #if QUICKSHIFT_LANES == 8
     __m256d half[2];
     __builtin_memcpy(half, &total[0][v], sizeof half);
@@ -44,14 +47,17 @@ inline void add_totals(const Vec (&total)[apart][count], double factor, double* 
   }
 }
 
-// Whose sums get the terms: those of the queries, or the samples' too. Between samples of equal
-// weight every sum has its own sample's term, beside which the last bits of another are nothing, so
-// squares may be fused; a query, or a light sample, may have but a single term near the edge of a
-// support.
+// Which sums a term is added to: those of the queries only, or those of the samples as well.
+//
+// `both_equal` is the case of samples that all have the same weight and whose sums include their
+// own terms. A sample's own term is then the largest of its sum, so errors in the last bits of the
+// other terms are negligible and squared distances may be computed with fused operations. That is
+// not so for a query that is no sample, nor for a sample of small weight: its sum may consist of a
+// single term near the edge of the support, where the last bits of the squared distance matter.
 enum class SumFor { queries, both, both_equal };
 
-// How the differences to a sample, feature after feature, become what a term is made of: the square
-// of the distance,
+// Accumulates the differences between a query and a sample, one feature at a time, into the squared
+// distance s, and computes the term from s.
 template <class Terms, SumFor sides>
 struct Squaring {
   explicit Squaring(const Terms& of) : terms(of) {}
@@ -62,7 +68,8 @@ struct Squaring {
   Vec term(Vec square) const { return terms.of_square(square); }
   const Terms& terms;
 };
-// or, fused, what that leaves of h², for terms of which it is the better part.
+// The same for terms that are a function of h² - s: accumulates h² - s itself, with fused
+// operations.
 template <class Terms>
   requires requires(Terms terms) { terms.of_rest(Vec{}); }
 struct Squaring<Terms, SumFor::both_equal> {
@@ -74,18 +81,20 @@ struct Squaring<Terms, SumFor::both_equal> {
   Vec all;
 };
 
-// A block of queries, seen from the samples. `features` is the template's where that is not 0.
+// A block of `count` vectors of queries, whose distances to samples are computed. The template
+// parameters `fixed_features` and `stride` replace the values of the pair unless they are 0.
 template <int fixed_features, bool periodic, int stride, int count>
 class QueryBlock {
  public:
   QueryBlock(const LeafPair& pair, int first) : pair_(pair), queries_(pair.queries + first) {}
 
-  // out[j] = the squares from sample `from` + j (or from samples side by side), for some j at once.
+  // Accumulates the differences to the samples from `from` on into out[j][v], for the j-th vector
+  // of samples (which holds `samples_per_vector` of them) and the v-th vector of queries.
   template <int samples, class Squares>
   [[gnu::always_inline]] void write_squares(const Squares& squares, int from,
                                             Vec (*out)[count]) const {
     const int features = fixed_features ? fixed_features : pair_.features;
-    Vec square[samples][count];  // registers
+    Vec square[samples][count];  // kept in registers
     for_differences<samples>(0, from,
                              [&](int j, int v, Vec delta) { square[j][v] = squares.first(delta); });
     for (int k = 1; k < features; ++k) {
@@ -104,9 +113,9 @@ class QueryBlock {
     const double* queries = queries_ + k * (stride ? stride : pair_.query_stride);
     const double* first = pair_.samples + k * pair_.sample_stride + from;
     Vec sample[samples];
-    for (int j = 0; j < samples; ++j) sample[j] = load_samples(first + j * samples_wide);
+    for (int j = 0; j < samples; ++j) sample[j] = load_samples(first + j * samples_per_vector);
     for (int v = 0; v < count; ++v) {
-      const Vec query = load_queries(queries + v * queries_wide);
+      const Vec query = load_queries(queries + v * queries_per_vector);
       for (int j = 0; j < samples; ++j) body(j, v, image(query - sample[j], k));
     }
   }
@@ -120,43 +129,44 @@ class QueryBlock {
   const double* queries_;
 };
 
-// Which of the samples side by side in the last vector are there.
+// The lanes of the last vector of samples that hold a sample, if samples do not fill it.
 inline Bits last_samples(int sample_count) {
   Bits used;
   for (int i = 0; i < lanes; ++i) {
-    used[i] = i / queries_wide <= (sample_count - 1) % samples_wide ? -1 : 0;
+    used[i] = i / queries_per_vector <= (sample_count - 1) % samples_per_vector ? -1 : 0;
   }
   return used;
 }
 
-// Terms provides the term of a squared distance; may_fuse, whether squares may ever be fused;
-// long_chain, whether a term takes so long that the squares of the whole pair better come first.
+// Adds the terms between `size` queries from `first` on and all samples of the pair. The members
+// that `Terms` must have are described in pair_terms.hpp.
 template <class Terms, int fixed_features, bool periodic, int stride, int size, SumFor sides>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
-  constexpr int count = size / queries_wide;
+  constexpr int count = size / queries_per_vector;
   constexpr bool both = sides != SumFor::queries;
   constexpr bool equal = sides == SumFor::both_equal;
   const QueryBlock<fixed_features, periodic, stride, count> block(pair, first);
   const Squaring<Terms, sides> squares(terms);
-  Vec ahead[Terms::long_chain ? max_stride / samples_wide : 1][count];
-  for (int j = 0; Terms::long_chain && j * samples_wide < pair.sample_count; j += 2) {
-    block.template write_squares<2>(squares, j * samples_wide, ahead + j);
+  Vec ahead[Terms::long_chain ? max_stride / samples_per_vector : 1][count];
+  for (int j = 0; Terms::long_chain && j * samples_per_vector < pair.sample_count; j += 2) {
+    block.template write_squares<2>(squares, j * samples_per_vector, ahead + j);
   }
   const Bits last = last_samples(pair.sample_count);
-  constexpr int apart = Terms::long_chain ? 2 / samples_wide : 1;
+  constexpr int apart = Terms::long_chain ? 2 / samples_per_vector : 1;
   Vec total[apart][count];
   for (auto& part : total) clear(part);
   Four back[max_stride];
-  for (int j = 0; j < pair.sample_count; j += samples_wide) {
+  for (int j = 0; j < pair.sample_count; j += samples_per_vector) {
     if constexpr (!Terms::long_chain) block.template write_squares<1>(squares, j, ahead);
-    const Vec(&square)[count] = ahead[Terms::long_chain ? j / samples_wide : 0];
+    const Vec(&square)[count] = ahead[Terms::long_chain ? j / samples_per_vector : 0];
     const Vec weight = load_samples(pair.weights + j);
     Vec(&to_queries)[count] = total[j % apart];
     Vec sum[Four::parts];
     for (int v = 0; v < count; ++v) {
       Vec term = squares.term(square[v]);
-      if (samples_wide > 1 && j + samples_wide > pair.sample_count) term = where(last, term);
+      if (samples_per_vector > 1 && j + samples_per_vector > pair.sample_count)
+        term = where(last, term);
       Vec& to = sum[v % Four::parts];
       if constexpr (equal) {
         to_queries[v] = added(term, to_queries[v]);
@@ -164,7 +174,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
       } else {
         to_queries[v] = fused(weight, term, to_queries[v]);
         if constexpr (both) {
-          const Vec own = load_queries(pair.query_weights + first + v * queries_wide);
+          const Vec own = load_queries(pair.query_weights + first + v * queries_per_vector);
           to = v < Four::parts ? own * term : fused(own, term, to);
         }
       }
@@ -176,8 +186,8 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   if constexpr (both) add_each(back, pair.sample_count, factor, other_sums);
 }
 
-// A leaf of a length that is known, in one block, or two where registers do not hold it. The
-// queries that are there reach into its last four slots, or end before them.
+// A leaf whose stride is known at compile time. It is handled as one block, or as two if the
+// registers cannot hold all its sums. The last four slots are skipped if they are all unused.
 template <class Terms, int fixed_features, bool periodic, SumFor sides, int stride>
 void add_leaf(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
   const auto add = [&]<int first, int size>() {
@@ -212,8 +222,9 @@ void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* othe
   return add_blocks<Terms, 0, false, sides>(pair, terms, sums, other_sums);
 }
 
-// Features up to which the roundings of fused squares stay below a few units of a sum, even where
-// coordinates repeat and all round alike.
+// The largest number of features for which squared distances are fused. Up to there, the rounding
+// errors that this causes stay below a few units in the last place of a sum, even on data whose
+// coordinates repeat, where all these errors have the same sign.
 constexpr int most_fused = 5;
 
 template <class Terms>
@@ -221,7 +232,7 @@ void add_terms(const LeafPair& pair, const KernelScale& scale, double* sums, dou
   const Terms terms{scale};
   if (!other_sums) return add_to<Terms, SumFor::queries>(pair, terms, sums, nullptr);
   if constexpr (Terms::may_fuse) {
-    const bool full = pair.query_count % 4 == 0;  // blocks have no query that is not there
+    const bool full = pair.query_count % 4 == 0;  // no group of queries has unused slots
     if (scale.own_terms && pair.equal_weights && full && pair.features <= most_fused)
       return add_to<Terms, SumFor::both_equal>(pair, terms, sums, other_sums);
   }
@@ -234,7 +245,7 @@ void to_terms(const KernelScale& scale, int count, double* values) {
   int i = 0;
   for (; i + lanes <= count; i += lanes) store(values + i, terms.of_square(load(values + i)));
   if (lanes <= 4 || i == count) return;
-  Vec rest = {};  // four in a vector for eight
+  Vec rest = {};  // the last four values, in a vector for eight
   __builtin_memcpy(&rest, values + i, sizeof rest / 2);
   rest = terms.of_square(rest);
   __builtin_memcpy(values + i, &rest, sizeof rest / 2);

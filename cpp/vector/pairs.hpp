@@ -1,55 +1,63 @@
-// The inner loops over pairs of points: one source, compiled once for each instruction set.
+// The inner loops over pairs of points: kernel sums, squared distances, nearest higher samples.
+// They are compiled once per instruction set and called through the table PairKernels.
 //
-// Queries lie in the lanes of a vector and samples come one after another (or two), so every query
-// adds its terms in the order of the samples, for the infinite kernels the even and the odd ones
-// apart, and every sample its terms in fours of queries: the order does not depend on the width of
-// the vectors, but for Epanechnikov's kernel, whose even and odd ones are apart in wide ones alone.
+// In a kernel sum, each lane of a vector holds one query, and the loop runs over the samples. The
+// order of summation is the same for every vector width, with one exception:
+// - The sum of a query takes its terms in the order of the samples. The infinite kernels keep
+//   separate sums over the even and over the odd samples and add the two at the end.
+// - The sum of a sample takes its terms in groups of four queries.
+// - The exception is Epanechnikov's kernel: vectors of eight doubles keep separate sums over the
+// even
+//   and the odd samples, narrower vectors keep one.
 #pragma once
 
 #include "vector/kernel.hpp"
 
 namespace quickshift {
 
-inline constexpr int max_stride = 20;  // of a leaf
+inline constexpr int max_stride = 20;  // the largest number of slots in a leaf
 
-// Two leaves, or any two blocks stored as [feature][stride].
+// Two leaves, or any two blocks of points stored as [feature][stride]. A stride is the number of
+// slots of a block; its last slots may be unused.
 struct LeafPair {
   const double* queries;
   const double* samples;
   const double* query_weights;
-  const double* weights;  // of the samples, as many as sample_stride; finite where unused
-  const double* period;   // null where every feature is open
+  const double* weights;  // of the samples, [sample_stride]; finite in unused slots too
+  const double* period;   // [feature], infinite if not periodic; null if no feature is periodic
   int features;
   int query_stride;   // a multiple of 4, at most max_stride
-  int query_count;    // at least query_stride - 4: the unused ones are among the last four
-  int sample_stride;  // a multiple of 4, filled up
+  int query_count;    // at least query_stride - 4: unused slots are among the last four
+  int sample_stride;  // a multiple of 4; unused slots hold finite coordinates
   int sample_count;
-  bool equal_weights;  // of all queries and samples
+  bool equal_weights;  // whether all queries and samples have the same weight
 };
 
-// One leaf, seen from a point.
+// The points of one leaf, to which the distances from other points are computed.
 struct LeafBlock {
   const double* coordinates;  // [feature][stride]
-  const double* period;       // null where every feature is open
+  const double* period;       // as in LeafPair
   int features;
   int stride;  // a multiple of 4
 };
 
 struct LeafView {
-  double least;  // of the squares that were not masked
-  int equal;     // how many heights equal the point's
+  double least;  // the smallest squared distance to a sample above the point's height
+  int equal;     // the number of samples whose height equals the point's
 };
 
-// What a kernel needs to turn a squared distance into a term.
+// The constants that turn a squared distance s into a term of a kernel sum.
 struct KernelScale {
   double width;             // h
   double width_sq;          // h²
-  double support_sq;        // the largest square inside the support
-  double rounding;          // how far h² - s may be off
-  double log2_gaussian;     // what turns a square into the binary logarithm of a gaussian term
-  double log2_exponential;  // and a distance into that of an exponential one
+  double support_sq;        // the largest s inside the support
+  double rounding;          // a bound on the rounding error of h² - s
+  double log2_gaussian;     // log2 of a gaussian term is this times s
+  double log2_exponential;  // log2 of an exponential term is this times the distance
 
-  bool own_terms = false;  // whether a sum at a sample has that sample's own term
+  // Whether the sum at a sample includes that sample's own term, as all sums except leave-one-out
+  // sums do.
+  bool own_terms = false;
 
   KernelScale(Kernel kernel, double h, int features)
       : width(h),
@@ -60,52 +68,55 @@ struct KernelScale {
         log2_exponential(-1.4426950408889634 / width) {}
 };
 
-// sums[i] += Σ_j w_j k(|q_i - s_j|), and where other_sums is not null the same for the samples:
-// other_sums[j] += Σ_i w_i k(|q_i - s_j|). For epanechnikov the terms are h² - s (divide the sum by
-// h²).
+// sums[i] += Σ_j w_j k(|q_i - s_j|) and, unless other_sums is null, the same for the samples:
+// other_sums[j] += Σ_i w_i k(|q_i - s_j|). The terms of the Epanechnikov kernel are h² - s; the
+// caller divides the sums by h².
 using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, double* other_sums);
-// Turns squares into such terms, in place; count is a multiple of 4.
+// Replaces squared distances by such terms, in place. `count` is a multiple of 4.
 using ToTerms = void (*)(const KernelScale&, int count, double* values);
 
-// The samples of a leaf, with their heights.
+// The samples of a leaf with their heights, as candidates for the nearest higher sample.
 struct HigherSamples {
   LeafBlock block;
   int count;
   const double* heights;
-  long long first_slot;
+  long long first_slot;  // of the leaf, in the tree
 };
 
-// For each location of a leaf the nearest sample that is at least as high as `floor`.
+// For each location of a leaf, the nearest sample found so far whose height is at least `floor`.
 struct HigherFound {
   double floor[max_stride];
-  double square[max_stride];   // of the nearest so far; none beyond it counts
-  long long slot[max_stride];  // -1 where there is none
-  long long tied[max_stride];  // not 0 where two were equally near
+  double square[max_stride];   // its squared distance; samples farther away are ignored
+  long long slot[max_stride];  // its slot in the tree, or -1 if none was found
+  long long tied[max_stride];  // nonzero if a sample as near as the nearest so far was seen
 };
 
-inline constexpr double roughness = 1.2e-10;
+inline constexpr double roughness = 1.2e-10;  // relative error of the rough terms
 
 struct PairKernels {
-  const AddTerms* add_terms;    // by kernel
-  const ToTerms* to_terms;      // by kernel
-  const AddTerms* rough_terms;  // of the infinite kernels, to a relative `roughness`
+  const AddTerms* add_terms;  // [kernel]
+  const ToTerms* to_terms;    // [kernel]
+  // The same for the infinite kernels, faster, with terms to a relative error of `roughness`.
+  const AddTerms* rough_terms;
   const ToTerms* to_rough_terms;
-  // squares[j] = |point - s_j|² in the exact definition of the distance; all of the stride.
+  // squares[j] = |point - s_j|² by the definition of the distance, without fused operations, for
+  // all slots of the leaf.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
-  // The same where heights[j] > height, infinity elsewhere.
+  // The same for the slots with heights[j] > height, and infinity for the others.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
-  // A bit for each four locations: whether the least square of one of them to a box
-  // [low, high][feature] is at most its own in `squares`. Open features only.
+  // One bit per group of four locations: whether, for any of them, the squared distance to a box
+  // [low, high][feature] is at most its own value in `squares`. Not for periodic features.
   unsigned (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
-  // ranks[i] = how many keys are below keys[i]; count is a multiple of 4.
+  // ranks[i] = the number of keys below keys[i]. `count` is a multiple of 4.
   void (*ranks)(const double* keys, int count, long long* ranks);
-  // Offers the samples of a leaf to those fours of locations of another one. Open features only.
+  // Updates `found` for the locations of a leaf with the samples of another leaf. `fours` has one
+  // bit per group of four locations; groups whose bit is 0 are skipped. Not for periodic features.
   void (*offer_higher)(const LeafBlock& locations, const HigherSamples& samples, unsigned fours,
                        HigherFound& found);
 };
 
-// Those of the instruction set in use.
+// The loops for the instruction set in use.
 const PairKernels& pair_kernels();
 
 }  // namespace quickshift

@@ -1,6 +1,8 @@
-// Products, squares and sums of whole blocks. Products in single precision decide nothing without
-// an error bound, so they are fused into sums; those in double precision become terms, whose bits
-// shall hardly differ between instruction sets.
+// Products, squared distances and sums of whole blocks of points.
+//
+// Products in single precision are fused into their sums: every decision that they lead to allows
+// for an error bound. Products in double precision are not fused, because they become terms of
+// kernel sums, whose bits should hardly differ between instruction sets.
 #include "vector/products.hpp"
 
 #include "vector/vec.hpp"
@@ -14,7 +16,7 @@ struct Wide {
   typedef Number type __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
   static constexpr int lanes = 8 * QUICKSHIFT_LANES / static_cast<int>(sizeof(Number));
   static constexpr int width = 64 / static_cast<int>(sizeof(Number));  // of a panel
-  static constexpr int vectors = width / lanes;                        // a line of a panel
+  static constexpr int vectors = width / lanes;                        // per feature of a panel
 };
 typedef int Ranks __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
 using Singles = Wide<float>::type;
@@ -29,7 +31,8 @@ inline Singles fused(Singles a, Singles b, Singles c) {
 #endif
 }
 
-// As many rows as leave the accumulators, a line of the panel and a factor in 16 registers.
+// The number of rows for which the accumulators, one line of the panel and a factor fit into 16
+// registers.
 constexpr int tile_rows = QUICKSHIFT_LANES == 4 ? 6 : 2;
 
 template <class Vector, class Number>
@@ -43,7 +46,8 @@ inline void store_to(Number* to, Vector value) {
   __builtin_memcpy(to, &value, sizeof value);
 }
 
-// The products of `tile_rows` points with the points of a panel over some features.
+// The products of `tile_rows` points with the points of a panel, over a run of features. Overwrites
+// `out` on the first run and adds to it on later ones.
 template <class Number>
 inline void tile(const Number* const* rows, const Number* panel, int features, bool first,
                  Number* const* out) {
@@ -66,7 +70,7 @@ inline void tile(const Number* const* rows, const Number* panel, int features, b
       }
     }
   }
-  for (int r = 0; r < tile_rows && !first; ++r) {  // all before the stores: rows may be repeated
+  for (int r = 0; r < tile_rows && !first; ++r) {  // load all before storing any: rows may repeat
     for (int v = 0; v < Shape::vectors; ++v) {
       sum[r][v] += load_as<Vector>(out[r] + v * Shape::lanes);
     }
@@ -76,7 +80,7 @@ inline void tile(const Number* const* rows, const Number* panel, int features, b
   }
 }
 
-// Rows past the last one repeat it.
+// The last tile is completed by repeating the last row.
 template <class Number>
 void multiply(const Number* rows, int first, int last, const Number* columns, int panels,
               int features, Number* out) {
@@ -123,9 +127,10 @@ void squares_to_box(const double* panels, int points, int features, const double
   }
 }
 
-// One panel of doubles into lines of `width` numbers.
+// Centers one panel of doubles. A line of the output holds `width` numbers, of which this panel is
+// a part.
 template <class Number>
-inline void centre_panel(const double* panel, int features, const double* centre, int width,
+inline void center_panel(const double* panel, int features, const double* center, int width,
                          Number* out, Number* norms) {
   typedef Number Narrow __attribute__((vector_size(sizeof(Number) * lanes)));
   constexpr int vectors = panel_width / lanes;
@@ -135,7 +140,7 @@ inline void centre_panel(const double* panel, int features, const double* centre
     Narrow run[vectors] = {};
     for (int k = begin; k < end; ++k) {
       for (int v = 0; v < vectors; ++v) {
-        const Vec delta = load(panel + k * panel_width + v * lanes) - centre[k];
+        const Vec delta = load(panel + k * panel_width + v * lanes) - center[k];
         const Narrow rounded = __builtin_convertvector(delta, Narrow);
         store_to(out + k * width + v * lanes, rounded);
         run[v] += rounded * rounded;
@@ -147,29 +152,30 @@ inline void centre_panel(const double* panel, int features, const double* centre
 }
 
 template <class Number>
-void centre_panels(const double* panels, int count, int features, const double* centre, Number* out,
+void center_panels(const double* panels, int count, int features, const double* center, Number* out,
                    Number* norms) {
   constexpr int width = Wide<Number>::width;
   const int used = panels_for(count);
   for (int panel = 0; panel < used; ++panel) {
     const int first = panel * panel_width;
-    centre_panel(panels + first * features, features, centre, width,
+    center_panel(panels + first * features, features, center, width,
                  out + first / width * width * features + first % width, norms + first);
   }
   const int room = (count + width - 1) / width * width;
-  for (int i = used * panel_width; i < room; ++i) {  // half a panel of singles may be left
+  for (int i = used * panel_width; i < room;
+       ++i) {  // the second half of a panel of singles may be padding
     for (int k = 0; k < features; ++k) out[(i / width * features + k) * width + i % width] = 0;
   }
   for (int i = count; i < room; ++i) norms[i] = __builtin_inff();
 }
 
-void centre(const double* panels, int count, int features, const double* middle, double* out,
+void center(const double* panels, int count, int features, const double* middle, double* out,
             double* norms) {
-  centre_panels(panels, count, features, middle, out, norms);
+  center_panels(panels, count, features, middle, out, norms);
 }
-void centre_single(const double* panels, int count, int features, const double* middle, float* out,
+void center_single(const double* panels, int count, int features, const double* middle, float* out,
                    float* norms) {
-  centre_panels(panels, count, features, middle, out, norms);
+  center_panels(panels, count, features, middle, out, norms);
 }
 
 double squares(double norm, const double* norms, int columns, double* row) {
@@ -196,7 +202,7 @@ bool any_unsure(double norm, const double* norms, int columns, const Unsure& uns
   return any(unsure_lanes);
 }
 
-// Sums over a row are kept in four parts whatever the width of a vector.
+// Sums over a row are kept in four parts for every vector width.
 constexpr int sum_parts = 4;
 constexpr int part_vectors = sum_parts / lanes;
 
@@ -284,7 +290,7 @@ int candidates(const float* row, int rank, float limit, const int* ranks, const 
 }  // namespace
 
 extern const ProductLoops product_table;
-const ProductLoops product_table = {squares_to_box,  centre,    centre_single, products,
+const ProductLoops product_table = {squares_to_box,  center,    center_single, products,
                                     products_single, squares,   any_unsure,    add_both,
                                     minima,          candidates};
 

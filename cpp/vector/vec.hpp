@@ -1,8 +1,14 @@
-// Vectors of doubles, for the files that are compiled once for each instruction set, with
-// QUICKSHIFT_ISA (a namespace) and QUICKSHIFT_LANES set by the build. Those include no standard
-// templates: the linker could share their instances with code for older machines. The compiler
-// fuses nothing by itself: where a sum is not sensitive to its last bits, `fused` says so. Squares
-// that are compared with each other have the same bits in every instruction set.
+// Vectors of doubles, for the files that are compiled once per instruction set. For each set, the
+// build defines QUICKSHIFT_ISA, its namespace, and QUICKSHIFT_LANES, the number of doubles in a
+// vector.
+//
+// These files must not include standard templates. The linker keeps one copy of each template
+// instance for the whole program, so code for older machines could end up calling a copy that was
+// compiled for a newer instruction set.
+//
+// The compiler does not fuse multiplications and additions by itself (-ffp-contract=off). Sums
+// whose last bits do not matter call `fused` explicitly. Squared distances that are compared with
+// each other are not fused, so they have the same bits in every instruction set.
 #pragma once
 
 #if defined(__SSE2__)
@@ -34,10 +40,11 @@ inline Bits load_bits(const long long* from) {
 }
 inline void store_bits(long long* to, Bits value) { __builtin_memcpy(to, &value, sizeof value); }
 inline Vec broadcast(double x) { return x - Vec{}; }
+// The value in the lanes where the condition holds, 0 in the others.
 inline Vec where(Bits condition, Vec value) {
   return reinterpret_cast<Vec>(condition & reinterpret_cast<Bits>(value));
 }
-// a * b + c, rounded once where the instruction set has that operation.
+// a * b + c, rounded only once if the instruction set has a fused operation.
 inline Vec fused(Vec a, Vec b, Vec c) {
 #if QUICKSHIFT_LANES == 8
   return _mm512_fmadd_pd(a, b, c);
@@ -50,7 +57,8 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 #endif
 }
 inline Vec fused(Vec a, Vec b, double c) { return fused(a, b, broadcast(c)); }
-// a + b by the units that multiply, for loops that keep those that add busy: the same bits.
+// a + b, computed as 1 * a + b on the multiply-add units, for loops that keep the adders busy. The
+// result has the same bits.
 inline Vec added(Vec a, Vec b) {
 #if defined(__FMA__)
   return fused(a, broadcast(1.0), b);
@@ -58,12 +66,13 @@ inline Vec added(Vec a, Vec b) {
   return a + b;
 #endif
 }
+// c + a * b, with one rounding or with two.
 template <bool fuse>
 inline Vec add_product(Vec a, Vec b, Vec c) {
   if constexpr (fuse) return fused(a, b, c);
   return c + a * b;
 }
-// The larger one; the second where they cannot be compared.
+// The larger of a and b; b if one of them is NaN.
 inline Vec larger(Vec a, Vec b) {
 #if QUICKSHIFT_LANES == 8
   return _mm512_max_pd(a, b);
@@ -75,7 +84,7 @@ inline Vec larger(Vec a, Vec b) {
   return a > b ? a : b;
 #endif
 }
-// Whether any lane of a condition holds.
+// Whether the condition holds in any lane.
 inline bool any(Bits condition) {
 #if QUICKSHIFT_LANES == 8
   return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(condition),
@@ -89,8 +98,9 @@ inline bool any(Bits condition) {
   return all != 0;
 #endif
 }
-// Sets registers to zero, one by one: an initialiser of several is taken for a block of memory, and
-// clearing that by a string instruction takes as long as the loop it is cleared for.
+// Sets registers to zero, one by one. Given an initializer for the whole array, the compiler treats
+// it as a block of memory and clears it by a string instruction, which takes as long as the loop
+// that the array is cleared for.
 template <int count>
 inline void clear(Vec (&registers)[count]) {
 #pragma GCC unroll 16
@@ -102,15 +112,15 @@ inline Vec root(Vec x) {
   return x;
 }
 
-// Four doubles, whatever the lanes, so that what is summed over four queries at a time has the same
-// order on every instruction set.
+// Four doubles, for any number of lanes, so that sums over groups of four queries are computed in
+// the same order in every instruction set.
 struct Four {
   static constexpr int parts = lanes < 4 ? 4 / lanes : 1;
   typedef double Part __attribute__((vector_size(32 / parts)));
   Part part[parts];
 };
 
-// to[j] += the sum of the four in from[j], times `factor`.
+// to[j] += factor * the sum of the four doubles of from[j].
 inline void add_each(const Four* from, int count, double factor, double* to) {
   int j = 0;
 #if QUICKSHIFT_LANES >= 4 && defined(__AVX__)
@@ -129,7 +139,7 @@ inline void add_each(const Four* from, int count, double factor, double* to) {
   }
 }
 
-// t = n + r with a whole n and r in [-0.5, 0.5], and the way back from 2^r to 2^t.
+// Splits t = n + r into an integer n and r in [-0.5, 0.5]. `power` turns 2^r into 2^t.
 struct SplitPower {
 #if QUICKSHIFT_LANES == 8
   explicit SplitPower(Vec t) : r(_mm512_reduce_pd(t, 0)), n(t - r) {}
@@ -150,12 +160,14 @@ struct SplitPower {
 #endif
 };
 
-// 2^t for -1000 <= t <= 0.5 to a relative `roughness`, and at most 2^-1000 below; what is lost
-// beside `exp_of` is below any tolerance it is used for.
+// 2^t with a relative error of at most `roughness` for -1000 <= t <= 0.5, and at most 2^-1000 for
+// smaller t. Faster than `exp_of`, and used only for sums whose tolerance is larger than this
+// error.
 inline Vec rough_power_of_two(Vec t) {
   const SplitPower split(t);
   const Vec r = split.r;
-  // (2^r - 1) / r at Chebyshev's points, in powers of r²: a short chain, as in `exp_of`.
+  // (2^r - 1) / r, interpolated at Chebyshev points and evaluated in powers of r², so that the
+  // chain of dependent operations is short, as in `exp_of`.
   const auto pair = [&](double first, double second) { return fused(broadcast(second), r, first); };
   const Vec r2 = r * r;
   Vec p = fused(broadcast(1.5297323760701074108e-5), r2,
@@ -165,7 +177,7 @@ inline Vec rough_power_of_two(Vec t) {
   return split.power(fused(p, r, 1.0));
 }
 
-// The same to a relative 4e-14.
+// 2^t on the same range as `rough_power_of_two`, with a relative error of at most 4e-14.
 inline Vec power_of_two(Vec t) {
   const SplitPower split(t);
   const Vec r = split.r;
@@ -179,8 +191,8 @@ inline Vec power_of_two(Vec t) {
   return split.power(fused(p, r, 1.0));
 }
 
-// exp(x) for x <= 0 to about one unit in the last place; 0 below -708. Without fusing, the same
-// bits in every instruction set.
+// exp(x) for x <= 0, accurate to about one unit in the last place, and 0 below -708. With
+// fuse = false the result has the same bits in every instruction set.
 template <bool fuse = true>
 inline Vec exp_of(Vec x) {
   constexpr double shift = 0x1.8p52;
@@ -190,8 +202,8 @@ inline Vec exp_of(Vec x) {
   const Vec n = shifted - shift;
   Vec r = add(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
   r = add(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
-  // The series from r²/2 on, in powers of r², r⁴ and r⁸: a short chain, so that several vectors are
-  // under way at once.
+  // The series of exp(r) from r²/2 on, evaluated in powers of r², r⁴ and r⁸. That keeps the chain
+  // of dependent operations short, so the processor can work on several vectors at once.
   const auto pair = [&](double first, double second) {
     return add(broadcast(second), r, broadcast(first));
   };
@@ -207,7 +219,7 @@ inline Vec exp_of(Vec x) {
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
 
-// sin(y) for 0 <= y <= 2.4, relative to sin(y) near 0.
+// sin(y) for 0 <= y <= 2.4; near 0 the error is small relative to sin(y).
 inline Vec sin_of(Vec y) {
   const Vec z = y * y;
   Vec p = broadcast(1.0 / 1.0888869450418352e28);  // 27!
@@ -226,6 +238,7 @@ inline Vec sin_of(Vec y) {
   return y - y * (p * z);
 }
 
+// The difference to the nearest periodic image, for |delta| <= period.
 inline Vec nearest_image(Vec delta, double period) {
   const Vec over = where(delta > 0.5 * period, broadcast(period));
   const Vec under = where(delta < -0.5 * period, broadcast(period));
