@@ -1,4 +1,4 @@
-"""Every instruction set that the machine has gives the same answer, and runs where it says."""
+"""Every instruction set of this machine gives the same results, and the right one is used."""
 
 import itertools
 import os
@@ -25,14 +25,14 @@ several = pytest.mark.skipif(not OTHERS, reason="this machine has one instructio
 
 @pytest.fixture
 def use():
-    """Give a function that chooses the instruction set, until the test is over."""
+    """Return a function that sets the instruction set; the old one is restored after the test."""
     before = _core.instruction_set()
     yield _core.set_instruction_set
     _core.set_instruction_set(before)
 
 
 def run(code, instruction_set=None):
-    """Run code in a process of its own."""
+    """Run code in a new process, with the environment variable set if a name is given."""
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     if instruction_set is not None:
         environment[VARIABLE] = instruction_set
@@ -47,7 +47,7 @@ def run(code, instruction_set=None):
 
 
 def units_apart(a, b):
-    """How many units in the last place two arrays differ, at most."""
+    """Return the largest difference between two arrays, in units in the last place."""
     np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
     a, b = a[~np.isnan(a)], b[~np.isnan(b)]
     return np.max(np.abs(a - b) / np.spacing(np.maximum(a, b)), initial=0.0)
@@ -57,7 +57,7 @@ def all_cases(kind, d):
     return itertools.chain(cases.variations(kind, d), cases.sizes_of(kind, d))
 
 
-# The same answer
+# The same results
 
 
 @several
@@ -68,13 +68,13 @@ def test_densities_agree_within_four_units_in_the_last_place(use, kind, kernel):
     for d in cases.DIMENSIONS:
         for case in all_cases(kind, d):
             tree = stages.prepare(case.X, **case.given).tree
-            for way in ways_of(kernel):
+            for method in methods_of(kernel):
                 sums = []
                 for each in SETS:
                     use(each)
-                    sums.append(_core.kernel_sums(tree, code, case.bandwidth(kernel), 1e-9, way))
+                    sums.append(_core.kernel_sums(tree, code, case.bandwidth(kernel), 1e-9, method))
                 for other in sums[:-1]:
-                    assert units_apart(other, sums[-1]) <= 4, (case.name, way)
+                    assert units_apart(other, sums[-1]) <= 4, (case.name, method)
 
 
 @several
@@ -152,7 +152,7 @@ def test_sums_without_the_own_sample_agree_for_every_size_of_a_leaf(use, kernel)
             assert units_apart(other, sums[-1]) <= 4, n
 
 
-def ways_of(kernel):
+def methods_of(kernel):
     moments = kernel in {"uniform", "epanechnikov"}
     return [_core.DensityMethod.direct, *([_core.DensityMethod.moments] if moments else [])]
 
@@ -230,7 +230,7 @@ def test_correctness_tests_pass_on_every_instruction_set(instruction_set):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-# Which one is used
+# Which instruction set is used
 
 
 @pytest.mark.parametrize("wanted", [None, "", *(each.name for each in SETS)])
@@ -263,10 +263,11 @@ def test_set_that_the_machine_lacks_is_refused_and_changes_nothing():
     assert _core.instruction_set() == before
 
 
-# Which instructions there are
+# Which instructions each function contains
 
-# A letter v before a vector operation is AVX or later; the others came with v3's neighbours. What
-# is shown as tzcnt is bsf to older processors, and compilers use it only where that is no matter.
+# Instructions of AVX and later begin with the letter v; the others listed here came with BMI, LZCNT
+# and MOVBE, which are part of x86-64-v3. tzcnt is not listed: older processors execute it as bsf,
+# and compilers use it only where both give the same result.
 BEYOND_V2 = re.compile(
     r"v[a-z0-9]+|andn|bextr|bls(i|msk|r)|lzcnt|bzhi|mulx|pdep|pext|rorx|s[ah][lr]x|movbe"
 )
@@ -281,7 +282,7 @@ BEYOND_V3 = re.compile(r".*(%zmm|%k[0-7]|[xy]mm(1[6-9]|2\d|3[01])).*")
 
 
 def compiled_files():
-    """Give what the latest build made of our sources; the module itself has lost its symbols."""
+    """Return the object files of the latest build; the module itself is stripped of symbols."""
     libraries = (ROOT / "build").glob("*/libquickshift_core.a")
     library = max(libraries, key=lambda path: path.stat().st_mtime, default=None)
     if library is None:
@@ -290,7 +291,7 @@ def compiled_files():
 
 
 def instructions_by_function(objdump, file):
-    """Give each function with the names of its instructions and their whole text."""
+    """Yield (function, name of an instruction, its whole text) for all instructions of a file."""
     listing = subprocess.run(
         [objdump, "--disassemble", "--demangle", "--no-show-raw-insn", file],
         capture_output=True,

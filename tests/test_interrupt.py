@@ -1,7 +1,7 @@
-"""Ctrl-C stops a computation in the middle of the native code and leaves the estimator as it was.
+"""Ctrl-C stops a computation inside the native code and leaves the estimator unchanged.
 
-The computations would take many minutes. The process that runs them ends by itself: a watchdog
-inside it kills it, so a signal that is not heard is a failure, not a hang.
+The computations would take many minutes. They run in a separate process with a watchdog that ends
+it after some seconds, so that an ignored signal makes the test fail instead of hang.
 """
 
 import os
@@ -74,9 +74,9 @@ UNCAUGHT = """
 
 
 def interrupt(code):
-    """Run code in a process of its own and send it SIGINT half a second after each "ready".
+    """Run code in a new process and send it SIGINT half a second after each "ready".
 
-    Returns what it said, its exit code and its errors.
+    Returns the lines of its standard output, its exit code and its standard error.
     """
     said = []
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Each kernel against its definition, by integration and in high precision."""
+"""Each kernel is compared with its definition, by quadrature and in high precision."""
 
 import copy
 import math
@@ -12,7 +12,7 @@ from scipy import integrate
 
 from quickshift.kernels import KERNELS, Kernel, get_kernel
 
-# The table of definitions once more, for mpmath, so that nothing here leans on kernels.py.
+# The definitions again, for mpmath, so that the expected values do not depend on kernels.py.
 SILVERMAN_EDGE = 3 * mpmath.pi / (2 * mpmath.sqrt(2))
 DEFINITIONS: dict[str, Callable[[mpmath.mpf], mpmath.mpf]] = {
     "gaussian": lambda t: mpmath.exp(-t * t / 2),
@@ -35,7 +35,7 @@ def area_of_unit_sphere(d: int) -> float:
 
 
 def radial_integral(kernel: Kernel, d: int, power: int, extra: int = 0) -> float:
-    """∫ |u|^extra K(u)^power du over Rᵈ, by quadrature of the normalised kernel."""
+    """∫ |u|^extra K(u)^power du over Rᵈ, by quadrature of the normalized kernel."""
     c = math.exp(kernel.log_normaliser(d))
 
     def shell(t: float) -> float:
@@ -46,7 +46,7 @@ def radial_integral(kernel: Kernel, d: int, power: int, extra: int = 0) -> float
 
 
 def log_radial_moment(name: str, a: int, p: int) -> mpmath.mpf:
-    """Log ∫ t^(a-1) k(t)^p dt to 30 digits, scaled to a peak of order one."""
+    """Log of ∫ t^(a-1) k(t)^p dt to 30 digits; the integrand is scaled to a peak of order one."""
     with mpmath.workdps(30):
         k = DEFINITIONS[name]
         if name == "gaussian":
@@ -174,7 +174,7 @@ def test_facts_hold_to_thirteen_digits_in_high_dimension(kernel: Kernel, d: int)
 
 
 def test_facts_hold_where_the_normaliser_of_silverman_passes_one() -> None:
-    # Near d = 180 large logarithms cancel: the hardest place of all dimensions to 1000.
+    # Near d = 180 large logarithms cancel, which makes it the hardest of all dimensions to 1000.
     silverman = get_kernel("silverman")
     for d in range(165, 190, 4):
         first, second = (log_radial_moment("silverman", d, p) for p in (1, 2))

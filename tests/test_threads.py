@@ -1,4 +1,4 @@
-"""How many threads a call uses."""
+"""The number of threads that a call uses."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ def test_what_is_no_integer_is_refused_and_repeated(n_jobs: object) -> None:
         resolve_threads(n_jobs)
 
 
-# What the process may use
+# The cores that the process may use
 
 
 def test_there_is_at_least_one_core() -> None:
