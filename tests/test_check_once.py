@@ -1,4 +1,4 @@
-"""Each argument is checked once per call: layers hand checked data on to entries that trust them."""
+"""Each argument is checked once per call: checked data go to entries that do not check again."""
 
 import sys
 from collections import Counter
@@ -17,7 +17,7 @@ IMAGE = rng.random((12, 14, 3))
 
 
 def checks_of(call):
-    """Count the checks that code outside of quickshift.checks asks for, by function and argument."""
+    """Count the checks that are called from outside of quickshift.checks, by name and argument."""
     seen = Counter()
 
     def note(frame, event, _):

@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from quickshift.checks import (
+from quickshift.checks.numbers import (
     check_bandwidth,
     check_choice,
     check_count,
+    check_real,
+    check_tau,
+)
+from quickshift.checks.points import (
     check_density,
     check_period,
     check_points,
-    check_real,
-    check_tau,
     check_weights,
     refuse_lossy,
 )

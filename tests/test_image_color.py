@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pictures import FLOATS, INTEGERS, assert_same_bits, fresh, rgb_of
-from quickshift.checks import check_image
+from quickshift.checks.images import check_image
 from quickshift.compat.skimage import quickshift
 from quickshift.image import color
 from quickshift.image.color import gray_to_lightness, rgb_to_lab, to_float

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quickshift import ConditionalModes, PredictionSet
-from quickshift.checks import check_coverage
+from quickshift.checks.regression import check_coverage
 from quickshift.stages.regression.prediction_set import (
     conformal_radius,
     nonconformity_scores,

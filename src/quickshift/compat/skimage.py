@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks import check_kernel_size, check_least, check_plane_image
+from quickshift.checks.images import check_kernel_size, check_plane_image
+from quickshift.checks.numbers import check_least
 from quickshift.image.color import rgb_to_lab, to_float
 from quickshift.threads import resolve_threads
 

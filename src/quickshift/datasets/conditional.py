@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks import check_inside, check_positive, check_seed, check_single, check_whole
-from quickshift.checks.datasets import Seed
+from quickshift.checks.datasets import Seed, check_inside, check_seed, check_single
+from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.datasets.gaussian_mixture import modes_on_line
 
 __all__ = [

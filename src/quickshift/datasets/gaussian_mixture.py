@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import (
+from quickshift.checks.datasets import (
+    Seed,
     check_component_means,
     check_component_weights,
     check_covariances,
     check_locations,
 )
-from quickshift.checks.datasets import Seed
 from quickshift.datasets.sampling import draw, frozen
 
 __all__ = ["GaussianMixture", "modes_on_line"]

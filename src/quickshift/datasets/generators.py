@@ -8,16 +8,14 @@ from typing import Literal
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import (
+from quickshift.checks.datasets import Seed, check_noise, check_seed
+from quickshift.checks.numbers import (
     check_choice,
     check_least,
-    check_noise,
     check_positive,
-    check_seed,
     check_share,
     check_whole,
 )
-from quickshift.checks.datasets import Seed
 
 __all__ = ["blobs", "circles", "lattice", "moons", "seed_spreader"]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_seed, check_whole
-from quickshift.checks.datasets import Seed
+from quickshift.checks.datasets import Seed, check_seed
+from quickshift.checks.numbers import check_whole
 
 __all__ = ["draw", "frozen"]
 

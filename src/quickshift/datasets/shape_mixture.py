@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import (
+from quickshift.checks.datasets import (
+    Seed,
     check_component_weights,
     check_corners,
     check_locations,
-    check_positive,
     check_same_dimension,
     check_vector,
 )
-from quickshift.checks.datasets import Seed
+from quickshift.checks.numbers import check_positive
 from quickshift.datasets.sampling import draw, frozen
 
 __all__ = ["Ball", "Box", "Dome", "ShapeMixture"]

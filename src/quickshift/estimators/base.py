@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from quickshift.arrays import Numbers
-from quickshift.checks import check_points, refuse_lossy
+from quickshift.checks.points import check_points, refuse_lossy
 
 __all__ = ["all_or_nothing", "validated"]
 

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
 from quickshift.bandwidth import spread
-from quickshift.checks import check_length
+from quickshift.checks.numbers import check_length
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.stages.clusters import in_densities
 from quickshift.stages.diagnosis.conditions import Condition, conditions

@@ -11,25 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks import (
-    check_choice,
-    check_coverage,
-    check_outputs,
-    check_pair,
-    check_period,
-    check_ratio,
-    check_responses,
-    check_tau,
-    check_weights,
-)
+from quickshift.checks.numbers import check_choice, check_tau
+from quickshift.checks.points import check_period, check_responses, check_weights
+from quickshift.checks.regression import check_coverage, check_outputs, check_pair, check_ratio
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.kernels import get_kernel
+from quickshift.memory import require_memory
 from quickshift.stages.regression.conditional_modes import find_modes
 from quickshift.stages.regression.joint import (
     Joint,
     RegressionData,
     Responses,
     estimate_joint,
+    joint_bytes,
     sort_responses,
 )
 from quickshift.stages.regression.prediction_set import (
@@ -164,6 +158,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             points = validated(self, X, reset=True)
             responses = check_responses(y, len(points))
             weights = check_weights(sample_weight, len(points))
+            require_memory(joint_bytes(points, responses), "fit", points.shape)
             # Copies, because the caller may change the arrays before `predict_set` uses them.
             data = RegressionData(
                 points.copy(),

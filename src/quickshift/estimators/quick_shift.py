@@ -10,15 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.bandwidth import RULES
-from quickshift.checks import (
-    check_choice,
-    check_count,
-    check_cut,
-    check_metric,
-    check_rtol,
-    check_ties,
-    check_weights,
-)
+from quickshift.checks.clustering import check_cut, check_metric, check_rtol, check_ties
+from quickshift.checks.numbers import check_choice, check_count
+from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel

@@ -3,7 +3,8 @@
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from quickshift.checks import check_grid, check_n_features, check_one_output
+from quickshift.checks.points import check_n_features
+from quickshift.checks.regression import check_grid, check_one_output
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.stages.regression.branches import Branch, follow
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_n_segments, check_start_label, check_tau_within
+from quickshift.checks.images import check_n_segments, check_start_label, check_tau_within
 from quickshift.image.graph import PixelGraph
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import number_trees, numbers_of_trees, without_longest

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats, Numbers
-from quickshift.checks import (
+from quickshift.checks.images import (
     check_blur,
     check_channel_axis,
     check_color_channels,

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickshift.arrays import Flags, Floats, Indices, Numbers
-from quickshift.checks import (
+from quickshift.checks.images import (
     check_connectivity,
     check_label_image,
     check_label_room,
     check_labeled_image,
-    check_whole,
 )
+from quickshift.checks.numbers import check_whole
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

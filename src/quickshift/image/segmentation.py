@@ -6,16 +6,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Indices
-from quickshift.checks import (
+from quickshift.checks.images import (
     check_image,
     check_integer_range,
-    check_least,
     check_mask,
     check_pixel_bandwidth,
     check_start_label,
-    check_tau,
     check_window,
 )
+from quickshift.checks.numbers import check_least, check_tau
 from quickshift.image.forest import SegmentForest, cut_forest, cut_forest_into
 from quickshift.image.graph import climb_pixels, sum_kernels
 from quickshift.image.pixels import pixel_settings, pixels_of

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks import (
+from quickshift.checks.images import (
     check_finite_tau,
     check_image,
     check_label_room,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quickshift.checks import check_cut
+from quickshift.checks.clustering import check_cut
 from quickshift.memory import find_clusters_bytes, require_memory
 from quickshift.progress import Progress
 from quickshift.stages.density import Estimate

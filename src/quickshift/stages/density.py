@@ -8,13 +8,9 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks import (
-    check_above_rounding,
-    check_bandwidth,
-    check_n_features,
-    check_points,
-    check_rtol,
-)
+from quickshift.checks.clustering import check_above_rounding, check_rtol
+from quickshift.checks.numbers import check_bandwidth
+from quickshift.checks.points import check_n_features, check_points
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import density_bytes, prepare_bytes, require_memory
 from quickshift.progress import Progress, Report, reporting

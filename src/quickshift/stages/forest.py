@@ -7,7 +7,8 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_count, check_n_trees, check_tau
+from quickshift.checks.clustering import check_n_trees
+from quickshift.checks.numbers import check_count, check_tau
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.parent_graph import ParentGraph

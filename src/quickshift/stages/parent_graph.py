@@ -7,14 +7,9 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks import (
-    check_count,
-    check_density,
-    check_n_features,
-    check_points,
-    check_tau,
-    check_ties,
-)
+from quickshift.checks.clustering import check_ties
+from quickshift.checks.numbers import check_count, check_tau
+from quickshift.checks.points import check_density, check_n_features, check_points
 from quickshift.memory import climb_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.density import SIGNIFICANT_BITS

@@ -16,7 +16,8 @@ from quickshift.bandwidth import (
     spread,
     tau_rule,
 )
-from quickshift.checks import check_choice, check_rtol
+from quickshift.checks.clustering import check_rtol
+from quickshift.checks.numbers import check_choice
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks import check_period, check_points, check_weights
+from quickshift.checks.points import check_period, check_points, check_weights
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.threads import resolve_threads

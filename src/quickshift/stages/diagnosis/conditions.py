@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quickshift.checks import check_least, check_length, check_tau
+from quickshift.checks.numbers import check_least, check_length, check_tau
 from quickshift.kernels import get_kernel
 
 __all__ = [

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats, Indices
-from quickshift.checks import check_least, check_length, check_rows, check_tau
+from quickshift.checks.numbers import check_least, check_length, check_tau
+from quickshift.checks.points import check_rows
 from quickshift.stages.diagnosis.neighborhoods import (
     NeighborIndex,
     StepFunction,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_least
+from quickshift.checks.numbers import check_least
 from quickshift.stages.samples import Samples
 
 if TYPE_CHECKING:

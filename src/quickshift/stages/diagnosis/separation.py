@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_finite_density, check_length, check_rows, check_tau
+from quickshift.checks.numbers import check_length, check_tau
+from quickshift.checks.points import check_finite_density, check_rows
 from quickshift.stages.diagnosis.neighborhoods import NeighborIndex, index_neighbors
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_grid, check_length, check_one_output
+from quickshift.checks.numbers import check_length
+from quickshift.checks.regression import check_grid, check_one_output
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 
 __all__ = ["Branch", "follow", "trace"]

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks import check_n_features, check_points, check_ratio, check_tau
+from quickshift.checks.numbers import check_tau
+from quickshift.checks.points import check_n_features, check_points
+from quickshift.checks.regression import check_ratio
 from quickshift.progress import Progress, reporting
 from quickshift.stages.regression.joint import Joint, Responses, scale_queries, sort_responses
 from quickshift.stages.regression.ragged import Ragged

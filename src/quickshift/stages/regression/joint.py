@@ -13,19 +13,18 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks import (
+from quickshift.checks.points import (
     check_n_features,
-    check_pair,
     check_period,
     check_points,
     check_responses,
     check_weights,
 )
+from quickshift.checks.regression import check_pair
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.density import Estimate, fit_estimate
-from quickshift.stages.samples import Samples
-from quickshift.threads import resolve_threads
+from quickshift.stages.samples import build_samples
 
 __all__ = [
     "Joint",
@@ -35,7 +34,6 @@ __all__ = [
     "divided",
     "estimate_joint",
     "prepare_joint",
-    "put_into_tree",
     "scale_queries",
     "sort_responses",
     "wrapped",
@@ -246,6 +244,7 @@ def checked_data(
     points = check_points(X)
     responses = check_responses(y, len(points))
     weights = check_weights(sample_weight, len(points))
+    require_memory(joint_bytes(points, responses), "prepare_joint", points.shape)
     return RegressionData(
         points,
         responses,
@@ -255,6 +254,11 @@ def checked_data(
         rtol,
         n_jobs,
     )
+
+
+def joint_bytes(points: Numbers, responses: Floats) -> int:
+    """Bytes of the largest tree that is built from samples: that of the rows (x, y)."""
+    return prepare_bytes(len(points), points.shape[1] + responses[0].size)
 
 
 def estimate_joint(
@@ -271,18 +275,10 @@ def estimate_joint(
         least = 4.0 if kernel.infinite else 2.0 * kernel.support
         lengths = np.maximum(lengths / divisor[0], least)
     scaled = points if divisor[0] == 1.0 else divided(points, divisor[0], "X", "h_x")
-    samples = put_into_tree(scaled, data.weights, lengths, data.n_jobs)
+    samples = build_samples(scaled, data.weights, lengths, n_jobs=data.n_jobs)
     h = pair[0] / divisor[0]
     features = fit_estimate(samples, h, kernel=data.kernel, rtol=data.rtol, n_jobs=data.n_jobs)
     return Joint(features, data.y, data.weights, pair, divisor)
-
-
-def put_into_tree(
-    points: Numbers, weights: Floats, period: Floats | None, n_jobs: int | None
-) -> Samples:
-    """Build the tree of points that are already checked; `prepare` checks them first."""
-    require_memory(prepare_bytes(*points.shape), "prepare", points.shape)
-    return Samples(_core.Tree(points, weights, period, resolve_threads(n_jobs)), period)
 
 
 def scale_queries(joint: Joint, points: Numbers) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats
-from quickshift.checks import check_responses
+from quickshift.checks.points import check_responses
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 from quickshift.stages.regression.ragged import Ragged
 

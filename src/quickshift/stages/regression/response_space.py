@@ -10,7 +10,8 @@ from quickshift.progress import Progress, reporting
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
-from quickshift.stages.regression.joint import Joint, divided, put_into_tree
+from quickshift.stages.regression.joint import Joint, divided
+from quickshift.stages.samples import build_samples
 
 __all__ = ["ModeOptions", "modes_in_space"]
 
@@ -67,11 +68,11 @@ def _joint_estimate(joint: Joint) -> Estimate:
     period = features.samples.period
     if period is not None:
         period = np.append(period, np.full(joint.n_outputs, np.inf))
-    samples = put_into_tree(
+    samples = build_samples(
         np.hstack([coordinates, divided(joint.y[rows], joint.divisor[1], "y", "h_y")]),
         joint.weights[rows],
         period,
-        features.n_jobs,
+        n_jobs=features.n_jobs,
     )
     return fit_estimate(
         samples,

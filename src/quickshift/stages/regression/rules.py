@@ -14,7 +14,7 @@ from quickshift.bandwidth import (
     spread,
     tau_rule,
 )
-from quickshift.checks import check_choice
+from quickshift.checks.numbers import check_choice
 from quickshift.kernels import get_kernel
 from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
 from quickshift.stages.regression.joint import (
@@ -23,7 +23,6 @@ from quickshift.stages.regression.joint import (
     checked_data,
     divided,
     estimate_joint,
-    put_into_tree,
     wrapped,
 )
 from quickshift.stages.regression.prediction_set import (
@@ -33,6 +32,7 @@ from quickshift.stages.regression.prediction_set import (
 )
 from quickshift.stages.regression.response_space import ModeOptions
 from quickshift.stages.rules import choose_bandwidth
+from quickshift.stages.samples import build_samples
 from quickshift.threads import resolve_threads
 
 __all__ = [
@@ -92,7 +92,7 @@ def _nearest_on_line(joint: Joint) -> tuple[Floats, Floats]:
 
 def _nearest_in_space(joint: Joint) -> tuple[Floats, Floats]:
     """Return the same as `_nearest_on_line`, for several outputs."""
-    tree = put_into_tree(joint.y, joint.weights, None, joint.features.n_jobs).tree
+    tree = build_samples(joint.y, joint.weights, None, n_jobs=joint.features.n_jobs).tree
     nearest = _core.nearest_distances(tree, resolve_threads(joint.features.n_jobs))
     return nearest, tree.locations()[1]
 
@@ -153,7 +153,7 @@ def _by_spread(data: RegressionData) -> tuple[float, float]:
     # `spread` adds up the rows in the order in which they come, and its last bits depend on it.
     # The order of a tree's locations depends on the set of points alone, not on that of the rows.
     rows = np.hstack([data.X, columns])
-    tree = put_into_tree(rows, data.weights, None, data.n_jobs).tree
+    tree = build_samples(rows, data.weights, None, n_jobs=data.n_jobs).tree
     points, weights = tree.locations()
     kernel = get_kernel(data.kernel)
     facts = {"total_weight": tree.total_weight, "n_dimensions": rows.shape[1], "kernel": kernel}
@@ -174,7 +174,7 @@ def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
     if data.period is not None:
         period = np.append(data.period / pair[0], np.full(columns.shape[1], np.inf))
     scaled = [divided(data.X, pair[0], "X", "h_x"), divided(columns, pair[1], "y", "h_y")]
-    samples = put_into_tree(np.hstack(scaled), data.weights, period, data.n_jobs)
+    samples = build_samples(np.hstack(scaled), data.weights, period, n_jobs=data.n_jobs)
     return choose_bandwidth(samples, "cv", kernel=data.kernel, rtol=data.rtol, n_jobs=data.n_jobs)
 
 

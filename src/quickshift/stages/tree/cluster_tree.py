@@ -10,12 +10,8 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import (
-    check_finite_density,
-    check_least,
-    check_length,
-    check_rows,
-)
+from quickshift.checks.numbers import check_least, check_length
+from quickshift.checks.points import check_finite_density, check_rows
 from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import Forest

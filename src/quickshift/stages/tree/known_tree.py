@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks import check_count, check_n_features, check_points
+from quickshift.checks.numbers import check_count
+from quickshift.checks.points import check_n_features, check_points
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.tree.cluster_tree import ClusterTree, link

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks import check_count, check_n_trees
+from quickshift.checks.clustering import check_n_trees
+from quickshift.checks.numbers import check_count
 from quickshift.stages.density import Estimate, heights_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
