@@ -9,6 +9,7 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.images import check_n_segments, check_start_label, check_tau_within
 from quickshift.image.graph import PixelGraph
+from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import number_trees, numbers_of_trees, without_longest
 from quickshift.threads import resolve_threads
@@ -60,6 +61,7 @@ class SegmentForest:
             Labels, in the order of falling density of the segments' modes.
         """
         length = check_tau_within(tau, self.max_tau)
+        require_memory(cut_bytes(self.parent.size), "labels_at", self.parent.shape)
         return cut_forest(self, length, check_start_label(start_label), n_jobs)
 
     def labels_for(
@@ -81,6 +83,7 @@ class SegmentForest:
         ndarray of the picture's shape, int64
             Labels, in the order of falling density of the segments' modes.
         """
+        require_memory(cut_bytes(self.parent.size), "labels_for", self.parent.shape)
         return cut_forest_into(self, n_segments, check_start_label(start_label), n_jobs)
 
 
