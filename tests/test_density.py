@@ -228,7 +228,7 @@ def test_bandwidth_far_below_the_distances_leaves_every_sample_alone(kernel: str
 @pytest.mark.parametrize("h", [5e-324, 1e-300, 1e-200, 1e-160])
 @every_kernel
 def test_bandwidth_whose_square_would_vanish_is_refused(kernel: str, h: float) -> None:
-    message = r"bandwidth is .*, expected at least .*squares of distances would vanish.*rescale"
+    message = r"bandwidth is .*, expected at least .*squared distances would underflow.*rescale"
     with pytest.raises(ValueError, match=message):
         estimate_density([[0.0, 1.0], [1.0, 3.0]], h, kernel=kernel)
 

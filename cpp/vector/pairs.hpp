@@ -72,7 +72,8 @@ struct KernelScale {
 // other_sums[j] += Σ_i w_i k(|q_i - s_j|). The terms of the Epanechnikov kernel are h² - s; the
 // caller divides the sums by h².
 using AddTerms = void (*)(const LeafPair&, const KernelScale&, double* sums, double* other_sums);
-// Replaces squared distances by such terms, in place. `count` is a multiple of 4.
+// Replaces `count` squared distances by the terms k of these sums, in place. `count` is a multiple
+// of 4.
 using ToTerms = void (*)(const KernelScale&, int count, double* values);
 
 // The samples of a leaf with their heights, as candidates for the nearest higher sample.

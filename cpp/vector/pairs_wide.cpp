@@ -22,6 +22,12 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 using namespace QUICKSHIFT_NARROW;
 
+// In pairs_rough.cpp.
+void add_rough_gaussian(const LeafPair&, const KernelScale&, double*, double*);
+void add_rough_exponential(const LeafPair&, const KernelScale&, double*, double*);
+void to_rough_gaussian(const KernelScale&, int, double*);
+void to_rough_exponential(const KernelScale&, int, double*);
+
 #define QUICKSHIFT_ADD_WIDE(name) add_terms<TermsOf<Kernel::name>>,
 #define QUICKSHIFT_ADD_NARROW(name) add_narrow<Kernel::name>,
 constexpr AddTerms by_kernel[] = {QUICKSHIFT_KERNELS(QUICKSHIFT_ADD_WIDE, QUICKSHIFT_ADD_NARROW)};
@@ -30,8 +36,8 @@ constexpr AddTerms by_kernel[] = {QUICKSHIFT_KERNELS(QUICKSHIFT_ADD_WIDE, QUICKS
 #define QUICKSHIFT_TO_NARROW(name) to_narrow<Kernel::name>,
 constexpr ToTerms to_by_kernel[] = {QUICKSHIFT_KERNELS(QUICKSHIFT_TO_WIDE, QUICKSHIFT_TO_NARROW)};
 
-constexpr AddTerms rough[] = {add_terms<RoughGaussian>, add_terms<RoughExponential>};
-constexpr ToTerms to_rough[] = {to_terms<RoughGaussian>, to_terms<RoughExponential>};
+constexpr AddTerms rough[] = {add_rough_gaussian, add_rough_exponential};
+constexpr ToTerms to_rough[] = {to_rough_gaussian, to_rough_exponential};
 
 extern const PairKernels pair_table;
 const PairKernels pair_table = {by_kernel,     to_by_kernel, rough, to_rough,    squares,

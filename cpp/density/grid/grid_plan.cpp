@@ -75,9 +75,12 @@ double rounded_down(double x) {
   return std::ldexp(std::floor(std::ldexp(mantissa, 12)), exponent - 12);
 }
 
-// The plan with the coarsest grid for windows of variance v. By Poisson's summation formula for a
-// product of Gaussians, the two trapezoidal rules together change the kernel of each pair, along
-// one axis, by a relative 4.2 exp(-2π² v (1 - v) / spacing²) at most.
+// The plan with the coarsest grid whose aliasing error is allowed, for windows of variance v (in
+// units of h²). The kernel of a pair is a Gaussian that is split into three: the window of the
+// sample, the taps and the window of the query. Two integrals over these factors are replaced by
+// sums over the grid points, that is by trapezoidal rules. By Poisson's summation formula, both
+// together change the kernel along one axis by at most a relative
+// 4.2 exp(-2π² v (1 - v) / spacing²).
 GridPlan plan_at(const GridDemand& demand, int width, double v) {
   const double allowed = alias_share * tolerance(demand) / (4.2 * demand.features);
   GridPlan plan;

@@ -103,13 +103,13 @@ def read_image(
         Factor by which colors are multiplied; 0 ignores them.
     sigma : float or sequence of float
         Standard deviation of a Gaussian blur, in pixels, for all spatial axes or one for each. The
-        blur follows the conversion to Lab and precedes the multiplication by `ratio`. Pixels
-        outside the mask have weight 0 in it.
+        blur follows the conversion to Lab and precedes the multiplication by `ratio`. It gives
+        pixels outside the mask weight 0.
     convert2lab : bool
         Whether 3 channels are converted from sRGB to Lab, and 1 channel to L*.
     channel_axis : int or None
-        Axis of the channels; None if all axes are spatial. By default, a picture with 2 axes is
-        gray.
+        Axis of the channels; None if all axes are spatial. By default it is the last axis, except
+        that a picture with 2 axes is gray.
     mask : array-like of the grid's shape, optional
         True (or 1) for the pixels that belong to the picture. The colors of the other pixels are
         ignored.

@@ -59,7 +59,9 @@ def log_kernel_density(
     sample_weight: ArrayLike | None = None,
     period: ArrayLike | None = None,
 ) -> Floats:
-    """Evaluate log f̂_h over every pair, relative to the nearest sample so as not to underflow.
+    """Evaluate log f̂_h over every pair.
+
+    The nearest sample's term is factored out of each sum, so that the sum does not underflow.
 
     Parameters
     ----------

@@ -62,9 +62,9 @@ def find_clusters(
 ) -> Clusters:
     """Find the clusters that `QuickShift` finds.
 
-    Without a tau, the graph is cut at the tau of `choose_tau`, and those modes are merged into
-    others that are no more significant than chance would make them. A given tau cuts the graph and
-    merges nothing: this is Algorithm 1.
+    Without a tau, the graph is cut at the tau that `choose_tau` chooses. Then each mode that is no
+    more significant than a mode that chance produces is merged into another. A given tau cuts the
+    graph and merges nothing: this is Algorithm 1.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def find_clusters(
         Number of clusters, instead of tau: the most significant modes stay. If there are fewer
         modes than that, the longest edges are removed.
     link : bool
-        Whether to link the cluster tree even if a given tau does not need it.
+        Whether to link the cluster tree also for a given tau, which does not need it.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional
@@ -118,7 +118,7 @@ def clusters_of(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Find clusters, see `find_clusters`, from arguments that were checked; tau None is "auto"."""
+    """Find clusters as `find_clusters` does, from checked arguments; a tau of None is "auto"."""
     if tau is not None:
         forest = cut_at(graph, tau, n_jobs=n_jobs, progress=progress)
         tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress) if link else None

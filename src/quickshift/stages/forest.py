@@ -97,7 +97,7 @@ def cut_at(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
-    """Keep the edges no longer than tau, see `cut`, from arguments that were checked."""
+    """Keep the edges no longer than tau as `cut` does, from checked arguments."""
     with reporting(progress, "cut"):
         return Forest(*number_trees(graph, graph.distance, tau, n_jobs), tau, graph)
 

@@ -116,7 +116,7 @@ def find_parents(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ParentGraph:
-    """Find every sample's parent, see `climb`, from arguments that were checked."""
+    """Find every sample's parent as `climb` does, from checked arguments."""
     with reporting(progress, "climb") as report:
         parent, distance = _core.nearest_higher(
             samples.tree,
@@ -175,7 +175,7 @@ def assign(
 def assign_points(
     graph: ParentGraph, points: Numbers, heights: Floats, tau: float, *, n_jobs: int | None = None
 ) -> Indices:
-    """Find the sample whose label each point takes, see `assign`, from checked arguments."""
+    """Find the sample whose label each point takes as `assign` does, from checked arguments."""
     rows = _core.assign(
         graph.samples.tree,
         graph.heights,

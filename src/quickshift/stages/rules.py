@@ -87,7 +87,7 @@ def bandwidth_by(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> float:
-    """Choose the bandwidth, see `choose_bandwidth`, from arguments that were checked."""
+    """Choose the bandwidth as `choose_bandwidth` does, from checked arguments."""
     points, weights = samples.tree.locations()
     scale = spread(points, weights, samples.period)
     widest = period_limit(kernel, samples.period)
@@ -226,7 +226,7 @@ def automatic_tau(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> float:
-    """Choose tau, see `choose_tau`, from arguments that were checked."""
+    """Choose tau as `choose_tau` does, from checked arguments."""
     h_gaussian = gaussian_equivalent(bandwidth, kernel, samples.n_features)
     with reporting(progress, "choose_tau") as report:
         nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)

@@ -431,7 +431,7 @@ def link_forest(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ClusterTree:
-    """Join the trees of a forest, see `link`, from arguments that were checked."""
+    """Join the trees of a forest as `link` does, from checked arguments."""
     pieces, leaf_of_piece, dips = _split_at_dips(forest, values)
     with reporting(progress, "link") as report:
         joined, levels = _core.saddles(

@@ -39,7 +39,7 @@ def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
     tree : ClusterTree
         The tree.
     gone : (n_leaves,) bool
-        Leaves to remove; those with no higher leaf to go to remain nevertheless.
+        Leaves to remove. A leaf is kept all the same if no higher leaf can take its samples.
     """
     n_leaves = tree.leaf_indices.size
     leaves = np.arange(n_leaves)
