@@ -1,6 +1,6 @@
 # Needs python3 (>= 3.11, with venv), make and a C++20 compiler. Everything else is installed from
-# PyPI into virtual environments next to this file. Stamp files in those environments record what is
-# up to date.
+# PyPI into virtual environments next to this file. Stamp files in each environment (.base, .installed,
+# .group-*) record which of its parts are up to date.
 
 PYTHON ?= python3
 # The environment with the oldest supported versions uses the oldest supported Python, if it is
@@ -34,7 +34,7 @@ demo: .venv/.installed .venv/.group-demo  ## cluster a small data set, print a s
 test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same with the oldest supported versions
+test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
@@ -65,6 +65,7 @@ format: .venv/.group-check  ## rewrite Python and C++ in the project's format
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(CPP)
 
+# The environment with NumPy 1 is optional: without it, the peer that needs NumPy 1 is left out.
 bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (ARGS="--only tree"), write docs/benchmarks.md
 	-$(MAKE) .venv-bench-numpy1/.group-bench-numpy1
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
@@ -86,7 +87,7 @@ docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings 
 	rm -rf docs/api docs/gallery
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-wheel: .venv/.group-wheel  ## sdist, wheel from it, manylinux repair, smoke test without a compiler
+wheel: .venv/.group-wheel  ## build sdist and wheel, repair for manylinux, test without a compiler
 	rm -rf dist wheelhouse .venv-smoke
 	$(BIN)/python -m build --outdir dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir wheelhouse dist/*.whl

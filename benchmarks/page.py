@@ -30,17 +30,17 @@ HEADINGS = {
     ),
     "densities": (
         "Densities",
-        "Gaussian densities at the points with h = 0.3 and a relative error of 1e-4, which the "
-        "peers are given as well. The tolerance row compares rtol 1e-9 with rtol 0 for two "
-        "kernels, three dimensions and bandwidths from 0.01 to the diameter of the data, and shows "
-        "the worst ratio.",
+        "Gaussian densities at the points with h = 0.3 and a relative error of 1e-4; the peers are "
+        "given the same tolerance. The tolerance row divides our time with rtol 1e-9 by our time "
+        "with rtol 0, for two kernels, three dimensions and bandwidths from 0.01 to the diameter "
+        "of the data, and shows the worst ratio.",
     ),
     "scale": (
         "Scale",
-        "The growth row gives the exponent p of a running time that grows as n to the power of p, "
-        "with a bandwidth that keeps about 500 neighbors per point; its time is that of the larger "
-        "data. The thread rows time the compiled stages. Memory is the peak memory of a fresh "
-        "process, without the data themselves.",
+        "The growth row gives the exponent p of a running time that grows as n to the power of p; "
+        "the bandwidth shrinks with n, so that a point keeps about 500 neighbors, and the time "
+        "shown is that of the larger data. The thread rows time the compiled stages. Memory is the "
+        "peak memory of a fresh process, without the data themselves.",
     ),
     "links": (
         "Cluster trees",
@@ -51,15 +51,16 @@ HEADINGS = {
     "images": (
         "Images",
         "Segmenting a color image (scikit-image's astronaut; the larger image repeats it and its "
-        "mirror images), including the conversion to Lab. scikit-image always segments 512 x 512 "
-        "pixels. `segment` is the exact algorithm, `compat` returns scikit-image's labels.",
+        "mirror images), including the conversion to Lab. The time of scikit-image is always that "
+        "of 512 x 512 pixels, in the rows of the larger image as well. `segment` is the exact "
+        "algorithm, `compat` returns scikit-image's labels.",
     ),
     "modal": (
         "Modal regression",
         "`ModalRegressor.predict_modes` of a fitted model, with about 1000 samples in the window "
-        "of a query and the bandwidth of y chosen by the rule. SciPy's tree only counts the "
-        "samples in the same windows. The NumPy version searches for modes among the responses in "
-        "the window only, whereas ours searches among all responses.",
+        "of a query and the bandwidth of y chosen by the rule. SciPy's query_ball_point only "
+        "counts the samples in the same windows. The NumPy version of Algorithm 3 searches for "
+        "modes among the responses in the window only, whereas ours searches among all responses.",
     ),
     "shapes": ("Other shapes", "Seed spreaders, a uniform square, moons and circles."),
     "adversarial": (
@@ -71,8 +72,8 @@ HEADINGS = {
     "tiny": ("Tiny data", "Fits of a few points, around the size of a leaf of the tree."),
     "starts": (
         "Startup",
-        "Measured in fresh processes: the time of imports in addition to NumPy's, and of the first "
-        "fit after the import.",
+        "Measured in fresh processes: the time that an import takes in addition to importing "
+        "NumPy, and the time of the first fit after the import.",
     ),
 }
 
@@ -83,9 +84,9 @@ This page compares the speed and the memory use of quickshift with those of othe
 
 A time alone says more about the machine than about the code. Therefore our code and a peer are
 timed alternately, in the same run. Unless a unit says otherwise, the column *result* is our time
-divided by the peer's: *below one means that we are faster*. A bound is a limit that we want to
-keep; the table says whether we do. Times of the same call differ between tables because of other
-work on the machine, so compare ratios rather than times. `make bench` writes this page.
+divided by the peer's: *below one means that we are faster*. A bound is the limit that we want the
+result to keep; the table says whether it does. Times of the same call differ between tables because
+of other work on the machine, so compare ratios rather than times. `make bench` writes this page.
 """
 
 METHOD = """\

@@ -47,14 +47,15 @@ plt.show()
 
 # %%
 # The significance of a mode is the number of standard errors by which it stands out. Compare it
-# with the threshold for modes that are due to chance, simulated with samples of a single Gaussian.
+# with the threshold that modes due to chance rarely exceed, simulated with samples of a single
+# Gaussian.
 descending = -np.sort(-tree.significance)[1:]
 print("significance:", np.round(descending[:8], 1))
 print("by chance:   ", round(qs.stages.chance_significance(*X.shape), 1))
 
 # %%
-# The pruned tree as a dendrogram. The height of a merge is its level, measured downwards from the
-# density of the highest mode.
+# The pruned tree as a dendrogram. A merge is drawn at the difference between the density of the
+# highest mode and the level of the merge.
 figure, ax = plt.subplots(figsize=(5, 3.2))
 pruned = tree.prune(significance=float(model.significance_.min()))
 dendrogram(pruned.to_linkage(), ax=ax, color_threshold=0, above_threshold_color="0.3")

@@ -8,7 +8,7 @@ any responses. Modal regression finds both branches, and predicts with sets of s
 
 # %%
 # Data with two branches. Held-out samples calibrate the prediction sets: they show how far
-# responses are from the predictions.
+# responses are from the predicted modes.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -77,8 +77,8 @@ plt.show()
 
 # %%
 # Branches begin and end. Here three branches merge into one: the outer two end where the estimate
-# no longer distinguishes them from the middle one. At any x the modes are the peaks of f̂(x, y),
-# and ``heights`` contains the density of each mode above the valley next to it.
+# no longer distinguishes them from the middle one. At any x the modes are the peaks of f̂(x, y) as
+# a function of y, and ``heights`` contains how far each peak rises above the valley next to it.
 data = qs.datasets.three_branches_merging()
 X, y = data.sample(2000, seed=0)
 model = qs.ModalRegressor().fit(X, y)

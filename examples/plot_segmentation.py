@@ -3,8 +3,8 @@ A picture, from fine segments to coarse
 =======================================
 
 Quick Shift on a photograph: a pixel is a point with two coordinates and three colors. Pixels that
-are near each other and similar in color become a segment, and one computation gives the segments
-of every tau.
+are near each other and similar in color form a segment, and one computation gives the segments
+for every tau.
 """
 
 # %%
@@ -50,8 +50,9 @@ figure.tight_layout(w_pad=1)
 plt.show()
 
 # %%
-# Parents are searched once. ``labels_for`` removes the longest moves until the picture has the
-# requested number of segments, so every segment of a fine cut lies within one of each coarser cut.
+# Parents are searched once. ``labels_for`` removes just enough of the longest moves to a parent to
+# get the requested number of segments, so every segment of a fine cut lies within one segment of
+# each coarser cut.
 forest = qs.segment_forest(photo, bandwidth=5.0)
 moves = -np.sort(-forest.parent_distance, axis=None)
 
@@ -64,8 +65,8 @@ figure.tight_layout(w_pad=1, h_pad=1.5)
 plt.show()
 
 # %%
-# Every boundary disappears at some tau, which ``boundary_strength`` returns. The rim of the cup
-# persists up to a large tau; the grain of the wood disappears early.
+# Every boundary disappears at some tau, which ``boundary_strength`` returns for each pixel. The rim
+# of the cup persists up to a large tau; the grain of the wood disappears at a small one.
 strength = qs.boundary_strength(forest)
 
 figure, ax = plt.subplots(figsize=(12, 7.8))

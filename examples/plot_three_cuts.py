@@ -2,8 +2,9 @@
 One fit, three values of tau
 ============================
 
-Quick Shift finds the nearest higher sample of every sample once. The parameter tau only determines
-which of those moves are too long to keep, so a fitted model can be cut again at no cost.
+Quick Shift finds, once and for every sample, the nearest sample of higher density. The parameter
+tau only determines which moves to that sample are too long to keep, so a fitted model can be cut
+again at no cost.
 """
 
 # %%
@@ -21,7 +22,7 @@ model = qs.QuickShift(bandwidth=0.6, tau=1.5).fit(X)
 
 # %%
 # A small tau leaves isolated points as clusters of their own (gray), and a large tau joins
-# neighboring clusters. A value between them gives the clusters that one would draw by hand. Every
+# neighboring clusters. A value in between gives the clusters that one would draw by hand. Every
 # cluster has the color that its mode has in the middle panel.
 highest_first = np.argsort(-model.density_)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharex=True, sharey=True)

@@ -1,4 +1,9 @@
-"""Check that an sdist, and the wheel built from it, contain the package as it is in the tree."""
+"""Check that an sdist and the wheel built from it contain exactly the files of ``src/``.
+
+    python scripts/check_wheel.py dist/*.tar.gz wheelhouse/*.whl
+
+The wheel must also contain one compiled module, and the sdist the files needed to build and test.
+"""
 
 import sys
 import tarfile

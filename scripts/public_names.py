@@ -1,8 +1,8 @@
 """Print every public name with its signature, one per line.
 
-tests/public_names.txt contains the names that users rely on, and a test compares this output with
-it. After an intended change, run `make public-names` to rewrite the file, so that the change shows
-in the diff.
+tests/public_names.txt contains the names that users rely on, and a test compares it with the output
+of this script. After an intended change, run `make public-names` to rewrite the file, so that
+the change shows in the diff.
 """
 
 import importlib
@@ -26,7 +26,7 @@ MODULES = (
 
 
 def public_names() -> list[str]:
-    """List the names in `__all__` of each public module, and the public members of classes."""
+    """Return one line per name in `__all__` of a public module and per public member of a class."""
     return [
         line
         for module in MODULES

@@ -27,13 +27,13 @@ KERNELS = (
     "cosine",
     "epanechnikov",
 )
-# The bandwidth "cv" comes from a search that ends within a relative tolerance, so it is not
-# compared bit by bit.
+# The bandwidth "cv" comes from a search that ends within a relative tolerance, so it is compared
+# with this relative tolerance and not bit by bit.
 CV_TOLERANCE = 1e-3
 
 
 def blobs(n: int, centers: int, d: int) -> Any:
-    """Draw samples around random centers, whose coordinates have a standard deviation of 5."""
+    """Draw samples around centers whose coordinates are normal with standard deviation 5."""
     rng = np.random.default_rng(d)
     middles = rng.normal(size=(centers, d)) * 5
     return middles[rng.integers(0, centers, n)] + rng.normal(size=(n, d))
@@ -95,7 +95,7 @@ def regression(X: Any, y: Any, **settings: Any) -> Arrays:
 
 
 def picture(image: Any, **settings: Any) -> Arrays:
-    """Segment an image, for one tau and for all."""
+    """Segment an image; return the labels of one tau and the arrays of the forest of all tau."""
     forest = qs.segment_forest(image, **settings)
     return {
         "labels": qs.segment(image, **settings),
