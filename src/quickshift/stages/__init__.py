@@ -1,4 +1,4 @@
-"""The stages of every algorithm: pure functions from arrays to frozen bundles of arrays.
+"""The stages of every algorithm: pure functions from arrays to frozen dataclasses of arrays.
 
 ::
 

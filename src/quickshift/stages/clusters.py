@@ -1,4 +1,4 @@
-"""The default clusters: the significant modes of an estimate, and the tree that tells which are.
+"""The default clusters: one per significant mode, found with the help of the cluster tree.
 
 ::
 
@@ -26,7 +26,7 @@ from quickshift.stages.tree.significance import (
 
 __all__ = ["Clusters", "find_clusters"]
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # stands for a tau of 0, which links nothing
+_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0: linking needs a positive one
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,12 @@ class Clusters:
     forest : Forest
         The clusters: labels, roots and the tau of the cut.
     unmerged : Forest
-        The cut at that tau, before modes were merged. The same forest as the clusters if tau was
-        given.
+        The cut at that tau, before modes were merged. If tau was given, the same object as
+        ``forest``.
     tree : ClusterTree or None
-        Cluster tree of the unmerged forest with the significance of each mode, in sums of kernel
-        profiles: see `in_densities`. None if tau was given and the tree was not asked for.
+        Cluster tree of the unmerged forest, with the significance of each mode. Its levels are sums
+        of kernel profiles, which `in_densities` turns into densities. None if tau was given and
+        ``link`` was false.
     """
 
     forest: Forest
@@ -62,9 +63,10 @@ def find_clusters(
 ) -> Clusters:
     """Find the clusters that `QuickShift` finds.
 
-    Without a tau, the graph is cut at the tau that `choose_tau` chooses. Then each mode that is no
-    more significant than a mode that chance produces is merged into another. A given tau cuts the
-    graph and merges nothing: this is Algorithm 1.
+    If tau is given, the graph is cut at tau and nothing is merged: this is Algorithm 1. Otherwise
+    the graph is cut at the tau that `choose_tau` chooses. Then insignificant modes are merged into
+    higher ones: modes that chance may have produced, and modes far less significant than the others
+    (see `keep_significant`).
 
     Parameters
     ----------
@@ -75,10 +77,10 @@ def find_clusters(
     tau : float or "auto"
         Longest edge kept.
     n_clusters : int, optional
-        Number of clusters, instead of tau: the most significant modes stay. If there are fewer
-        modes than that, the longest edges are removed.
+        Number of clusters, instead of tau: this many modes are kept, the most significant ones. If
+        the cut has fewer modes, the longest edges are removed instead until there are enough.
     link : bool
-        Whether to link the cluster tree also for a given tau, which does not need it.
+        Whether to build the cluster tree even if tau is given and the clusters do not need it.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional
@@ -135,7 +137,7 @@ def clusters_of(
 
 
 def _kept(tree: ClusterTree, graph: ParentGraph, n_clusters: int | None) -> ClusterTree:
-    """Keep the given number of modes, or those that are more significant than chance."""
+    """Return the tree of the given number of modes, or of those that `keep_significant` keeps."""
     if n_clusters is not None:
         return keep_most_significant(tree, n_clusters)
     samples = graph.samples
@@ -150,7 +152,10 @@ def assessed_tree(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ClusterTree:
-    """Link a forest and assess its modes. Levels are sums of profiles, which never overflow."""
+    """Return the cluster tree of a forest, with the significance of each mode.
+
+    Its levels are sums of kernel profiles, which never overflow.
+    """
     graph = forest.graph
     tau = max(forest.tau, _SHORTEST)
     tree = link_forest(graph.samples, graph.heights, forest, tau, n_jobs=n_jobs, progress=progress)
@@ -158,9 +163,10 @@ def assessed_tree(
 
 
 def in_densities(tree: ClusterTree, estimate: Estimate) -> ClusterTree:
-    """Turn the sums of a tree into densities, unless some would leave the range of floats.
+    """Return the tree with densities in place of sums of kernel profiles.
 
-    Levels are densities of samples, and rounding keeps their order, so the tree stays exact.
+    If some densities would overflow or underflow, the tree is returned as it is. Every level is the
+    sum at a sample, and the conversion preserves the order of the sums, so the tree stays exact.
     """
     density = estimate.density(tree.density)
     present = density[tree.leaf_labels >= 0]

@@ -19,7 +19,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["Estimate", "estimate_density", "fit_estimate"]
 
-# Sums agree to this many bits in any order of summation; see docs/decisions/05-order.md.
+# Sums of the same terms in different orders agree to this many bits (docs/decisions/05-order.md).
 SIGNIFICANT_BITS = 36
 
 
@@ -35,11 +35,11 @@ class Estimate:
     samples : Samples
         The samples.
     kernel : Kernel
-        K.
+        The kernel K.
     bandwidth : float
-        h.
+        The bandwidth h.
     rtol : float
-        Relative error allowed to the sums of a kernel with infinite support.
+        Relative error allowed in the sums of a kernel with infinite support.
     n_jobs : int or None
         Number of threads that a call may use; None for all cores.
     """
@@ -74,22 +74,25 @@ class Estimate:
         return sums_at_samples(self, progress)
 
     def sums_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
-        """Sum profiles at other points: each sum is ``values * exp(log_scales)``."""
+        """Sum profiles at other points.
+
+        Returns ``values`` and ``log_scales``; each sum is ``values * exp(log_scales)``.
+        """
         return sums_at_points(self, self._checked(queries))
 
     def sums_left_out(self, report: Report | None = None) -> tuple[Floats, Floats]:
-        """Sum profiles at the samples, leaving out each one's own location and its duplicates.
+        """Sum profiles at the samples, without those of the sample itself and of its duplicates.
 
-        The result has the form of `sums_at`.
+        Returns ``values`` and ``log_scales`` as `sums_at` does.
         """
         return _sums_at_tree(self, self.samples.tree, leave_out=True, report=report)
 
     def log_density_at(self, queries: ArrayLike) -> Floats:
-        """Log density at other points."""
+        """Return the log density at other points."""
         return log_density_at_points(self, self._checked(queries))
 
     def density_at(self, queries: ArrayLike) -> Floats:
-        """Density at other points."""
+        """Return the density at other points."""
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(self.log_density_at(queries))
 
@@ -98,7 +101,7 @@ class Estimate:
         return heights_at_points(self, self._checked(queries))
 
     def density(self, sums: Floats) -> Floats:
-        """Normalize sums; in high dimension the result may overflow or underflow."""
+        """Turn sums of profiles into densities, which may over- or underflow in high dimension."""
         if abs(self.log_constant) < 600:
             scaled: Floats = sums * math.exp(self.log_constant)
             return scaled
@@ -106,7 +109,7 @@ class Estimate:
             return np.exp(self.log_density(sums))
 
     def log_density(self, sums: Floats, log_scales: Floats | float = 0.0) -> Floats:
-        """Normalize sums in log space, where nothing overflows or underflows."""
+        """Turn sums of profiles into log densities, which neither overflow nor underflow."""
         with np.errstate(divide="ignore"):
             result: Floats = np.log(sums)
         result += log_scales + self.log_constant
@@ -199,7 +202,7 @@ def fit_estimate(
     rtol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> Estimate:
-    """Check the parameters of an estimate over prepared samples.
+    """Make a density estimate over prepared samples; its methods compute sums and densities.
 
     Parameters
     ----------
@@ -210,8 +213,8 @@ def fit_estimate(
     kernel : str
         Name of the kernel; see `quickshift.kernels`.
     rtol : float
-        For kernels of infinite support: the relative error allowed to each density. 0 sums every
-        pair. Other kernels are exact.
+        For kernels of infinite support: the relative error allowed in each density; with 0, every
+        pair is summed. Sums of other kernels are exact.
     n_jobs : int, optional
         Number of threads; None for all cores.
 
@@ -264,8 +267,8 @@ def estimate_density(
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     rtol : float
-        For kernels of infinite support: the relative error allowed to each density. 0 sums every
-        pair. Other kernels are exact.
+        For kernels of infinite support: the relative error allowed in each density; with 0, every
+        pair is summed. Sums of other kernels are exact.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional

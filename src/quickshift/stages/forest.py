@@ -27,7 +27,7 @@ class Edges(Protocol):
     def distance(self) -> Floats: ...
 
     def highest_first(self, rows: Indices) -> Indices:
-        """Sort rows by falling height."""
+        """Sort rows in descending order of height."""
         ...
 
 
@@ -61,7 +61,7 @@ def cut(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
-    """Keep the edges no longer than tau.
+    """Cut the parent graph into a forest: keep the edges no longer than tau.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def cut_at(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
-    """Keep the edges no longer than tau as `cut` does, from checked arguments."""
+    """Cut the parent graph as `cut` does, from checked arguments."""
     with reporting(progress, "cut"):
         return Forest(*number_trees(graph, graph.distance, tau, n_jobs), tau, graph)
 
@@ -111,9 +111,9 @@ def cut_into(
 ) -> Forest:
     """Remove the longest edges until there are ``n_clusters`` trees.
 
-    Among edges of the same length, the edge of the higher sample is removed first, so that the
-    number is met exactly; then no single tau gives the cut. With ties="total", duplicate samples
-    always stay together.
+    Of edges of the same length, those of higher samples are removed first, so that the number of
+    trees is met exactly. If only some of the edges of one length are removed, no tau gives the same
+    cut. With ties="total", duplicate samples always stay together.
 
     Parameters
     ----------
@@ -150,7 +150,10 @@ def cut_into(
 
 
 def numbers_of_trees(graph: Edges) -> tuple[int, int]:
-    """Count the trees if no edge is removed, and if all are except those between duplicates."""
+    """Return the least and the largest number of trees that removing edges can give.
+
+    There are fewest if no edge is removed, and most if only edges between duplicates are kept.
+    """
     return int(np.isinf(graph.distance).sum()), int((graph.distance > 0).sum())
 
 
@@ -162,7 +165,7 @@ def without_longest(graph: Edges, n_trees: int) -> tuple[Floats, float]:
     graph : Edges
         The parent graph.
     n_trees : int
-        Number of trees wanted, between the two that `numbers_of_trees` returns.
+        Number of trees wanted, between the two numbers that `numbers_of_trees` returns.
 
     Returns
     -------
@@ -193,7 +196,7 @@ def number_trees(
     graph : Edges
         The parent graph.
     distance : ndarray of shape (n_samples,)
-        Lengths of its edges; they may differ from the graph's own.
+        Lengths of the edges, used in place of ``graph.distance``.
     tau : float
         Longest edge kept.
     n_jobs : int, optional

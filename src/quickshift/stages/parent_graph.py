@@ -21,19 +21,19 @@ __all__ = ["ParentGraph", "assign", "climb", "rounded"]
 
 @dataclass(frozen=True)
 class ParentGraph:
-    """All parents, before any cut: it contains the forests of every tau.
+    """The parent of every sample, before any cut. For every tau, `cut` makes a forest of it.
 
     Attributes
     ----------
     parent : ndarray of shape (n_samples,), int64
         Row of each sample's nearest higher sample; the sample's own row if none is higher.
     distance : ndarray of shape (n_samples,)
-        Length of that edge: infinite if none is higher, NaN at rows of weight zero.
+        Distance to that sample; infinite if none is higher, NaN at rows of weight zero.
     samples : Samples
         The points.
     heights : ndarray of shape (n_samples,)
-        The numbers that were climbed, as they were given: sums of kernel profiles in a fit, any
-        numbers that can be compared elsewhere.
+        The heights that were given: sums of kernel profiles in a fit, but any numbers that can be
+        compared will do.
     ties : {"total", "strict"}
         Which of two samples of equal height is higher, see `climb`.
     significant_bits : int
@@ -48,7 +48,7 @@ class ParentGraph:
     significant_bits: int = SIGNIFICANT_BITS
 
     def highest_first(self, rows: Indices) -> Indices:
-        """Sort rows by falling height."""
+        """Sort rows in descending order of height."""
         tree, bits = self.samples.tree, self.significant_bits
         return _core.sort_by_height(tree, self.heights, bits, rows).view(np.int64)
 
@@ -81,7 +81,7 @@ def climb(
         Number of threads; None for all cores.
     significant_bits : int
         Heights are compared after rounding to this many bits, because the last bits of a sum
-        depend on the order of summation. Heights that are only known to a tolerance need fewer.
+        depend on the order of summation. If heights are only known to a tolerance, use fewer bits.
     progress : callable, optional
         Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
@@ -126,7 +126,7 @@ def find_parents(
             resolve_threads(n_jobs),
             report,
         )
-    # The core's integers are C's long long, which NumPy gives another name than int64.
+    # The core returns C's long long, which NumPy treats as a type of its own; the view is int64.
     return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, significant_bits)
 
 
@@ -149,15 +149,16 @@ def assign(
     density : array-like of shape (n_queries,)
         Height of each new point, in the units of ``graph.heights``.
     tau : float
-        Longest move.
+        Largest distance to a higher sample whose label is taken.
     n_jobs : int, optional
         Number of threads; None for all cores.
 
     Returns
     -------
     ndarray of shape (n_queries,), int64
-        Row of an equal sample, if there is one; otherwise of the nearest higher sample, if that is
-        within tau; otherwise of the nearest sample. Of equally near samples, the highest.
+        Row of the sample that equals the query, if there is one; otherwise of the nearest higher
+        sample, if it is within tau of the query; otherwise of the nearest sample. Of equally near
+        samples, the highest is taken.
 
     Examples
     --------

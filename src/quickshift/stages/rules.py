@@ -27,7 +27,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["choose_bandwidth", "choose_tau"]
 
-_MOST_WITHOUT_FLOOR = 5  # features; with more, neighbors are far and bound the "auto" rule below
+_MOST_WITHOUT_FLOOR = 5  # features; with more, distances to neighbors limit "auto" from below
 
 
 def choose_bandwidth(
@@ -51,7 +51,8 @@ def choose_bandwidth(
         to the nearest distinct sample. "silverman" is the normal reference rule. "cv" maximizes the
         leave-one-out likelihood: the density of each location as estimated from all others.
     kernel : str
-        Name of the kernel. All rules give different kernels the same variance per axis.
+        Name of the kernel. A rule of thumb gives a kernel the bandwidth at which its variance per
+        axis is that of the Gaussian; "cv" maximizes the likelihood for the kernel itself.
     rtol : float
         Relative error of the densities that "cv" compares.
     n_jobs : int, optional
@@ -117,11 +118,11 @@ def bandwidth_by(
 _SEARCH = (1 / 32, 4.0)
 _GRID = 33
 _PRECISION = 1e-3  # of the logarithm of the bandwidth
-_EVALUATIONS = 44  # of the likelihood, on the grid and after it, about; only for the progress
+_EVALUATIONS = 44  # of the likelihood, approximately; used only to report progress
 
 
 def _most_likely(start: Estimate, report: Report | None) -> float:
-    """Maximize the leave-one-out likelihood over multiples of a bandwidth.
+    """Return the multiple of a bandwidth that maximizes the leave-one-out likelihood.
 
     The likelihood may have several maxima, so a grid finds the highest one, and SciPy's bounded
     minimizer refines it between the neighboring points of the grid.
@@ -130,7 +131,7 @@ def _most_likely(start: Estimate, report: Report | None) -> float:
 
     least, most = _searched_factors(start)
     if least >= most:
-        return start.bandwidth * most  # some location is alone even in the widest support
+        return start.bandwidth * most  # some location has no other even within the widest support
     grid = np.linspace(math.log(least), math.log(most), _GRID)
     loss = _loss_of(start, report)
     losses = [loss(float(x)) for x in grid]
@@ -142,7 +143,11 @@ def _most_likely(start: Estimate, report: Report | None) -> float:
 
 
 def _searched_factors(start: Estimate) -> tuple[float, float]:
-    """Bound the search. For a compact kernel every location must have another in its support."""
+    """Return the least and the largest factor to search.
+
+    With a compact kernel, every location must have another one within the support; otherwise its
+    leave-one-out density is 0.
+    """
     least, most = _SEARCH
     most = min(most, period_limit(start.kernel, start.samples.period) / start.bandwidth)
     if not start.kernel.infinite:
@@ -185,7 +190,7 @@ def choose_tau(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> float:
-    """Choose tau: 1.5 Gaussian bandwidths, but long enough that nearly all samples have a neighbor.
+    """Choose tau: at least 1.5 Gaussian bandwidths, enough to give nearly all samples a neighbor.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ __all__ = ["Samples", "prepare"]
 
 @dataclass(frozen=True)
 class Samples:
-    """Points in a k-d tree. Every stage takes them in place of an array and then builds no tree.
+    """Points in a k-d tree. Stages accept them in place of an array, so the tree is built once.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def prepare(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Samples:
-    """Check points and build their tree.
+    """Check points and build their k-d tree.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def build_samples(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Samples:
-    """Build the tree of points, weights and periods that were checked."""
+    """Build the k-d tree of points as `prepare` does, from checked arguments."""
     with reporting(progress, "prepare") as report:
         tree = _core.Tree(points, weights, period, resolve_threads(n_jobs), report)
     return Samples(tree, period)

@@ -28,7 +28,7 @@ class Condition:
     value : float
         Its value.
     bound : float
-        Value of the right side, which it is compared with.
+        Value of the right side.
     holds : bool
         Whether the condition holds.
     sentence : str
@@ -55,8 +55,8 @@ def conditions(
     """Evaluate the paper's conditions on h and τ, in units of the spread of the data.
 
     The paper's conditions are asymptotic: they state how h and τ should shrink as n grows. For one
-    data set, "small" is taken to mean below 1. The decay ρ is 2 for the Gaussian kernel, 1 for the
-    exponential kernel, and infinite for kernels with compact support.
+    data set, "small" is taken to mean below 1. The exponent ρ of the kernel's decay is 2 for the
+    Gaussian kernel, 1 for the exponential kernel, and infinite for kernels with compact support.
 
     Parameters
     ----------

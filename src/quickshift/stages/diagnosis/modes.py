@@ -50,10 +50,12 @@ class ModeDiagnosis:
     significance : float
         Significance of the mode in standard errors, see `assess`; NaN if it is not known.
     rise : StepFunction
-        δ⁻(r): f̂ at the highest sample within r, minus f̂ at the mode. 0 before the first step.
+        δ⁻(r): f̂ at the highest sample within r of the mode, minus f̂ at the mode. 0 before the first
+        step.
     drop : StepFunction
-        δ⁺(r): f̂ at the mode, minus f̂ at the highest sample that is within r but farther than r_M.
-        Negative if that sample is higher than the mode; infinite before the first step.
+        δ⁺(r): f̂ at the mode, minus f̂ at the highest sample that is within r of the mode but farther
+        than r_M from it. Negative if that sample is higher than the mode; infinite before the first
+        step.
     """
 
     row: int
@@ -65,15 +67,18 @@ class ModeDiagnosis:
     drop: StepFunction
 
     def is_plus(self, r: float, delta: float) -> bool:
-        """Return whether it is an (r, δ)⁺-mode.
+        """Return whether the mode is an (r, δ)⁺-mode.
 
-        That is, whether it is higher by more than δ than every sample that is within r but farther
-        than r_M.
+        That is, whether it is higher by more than δ than every sample that is within r of it but
+        farther than r_M from it.
         """
         return self.drop.at(r, math.inf) > check_least(delta, "delta")
 
     def is_minus(self, r: float, delta: float) -> bool:
-        """Return whether it is an (r, δ)⁻-mode: some sample within r is higher by more than δ."""
+        """Return whether the mode is an (r, δ)⁻-mode.
+
+        That is, whether some sample within r of it is higher by more than δ.
+        """
         return self.rise.at(r, 0.0) > check_least(delta, "delta")
 
     @property
@@ -107,8 +112,8 @@ def mode_steps(
     Returns
     -------
     rise, drop : StepFunction
-        δ⁻ and δ⁺ as in `ModeDiagnosis`. The radii of the rise start where δ⁻ becomes positive,
-        which is the distance to the parent unless the parent is equally high.
+        δ⁻ and δ⁺ as in `ModeDiagnosis`. The first radius of the rise is the one at which δ⁻ becomes
+        positive: the distance to the parent, unless the parent has the same height.
 
     Examples
     --------
@@ -142,15 +147,15 @@ def _rise_and_drop(
 
 
 def _running_maximum(distance: Floats, descending: Floats) -> tuple[Floats, Floats]:
-    """Find the radii at which the maximum height within that radius increases, and the maxima.
+    """Return the radii at which the maximum height within the radius increases, and the maxima.
 
-    Samples are given by their distance and height, sorted by descending height.
+    The arguments are the distances and the heights of samples, in descending order of height.
     """
     nearest = np.concatenate([[np.inf], np.minimum.accumulate(distance)[:-1]])
-    steps = np.flatnonzero(distance < nearest)[::-1]  # samples with no higher one as close
+    steps = np.flatnonzero(distance < nearest)[::-1]  # samples closer than every higher one
     highest = descending[steps]
     kept = np.ones(steps.size, dtype=bool)
-    kept[1:] = highest[1:] > highest[:-1]  # of equally high samples, only the closest one
+    kept[1:] = highest[1:] > highest[:-1]  # of equally high samples, only the closest
     return distance[steps[kept]], highest[kept]
 
 
@@ -219,7 +224,7 @@ def diagnose_modes(
 
 @dataclass(frozen=True)
 class ModeRecovery:
-    """The sets of modes that Theorem 2 compares, for an estimate; see `mode_recovery`.
+    """The sizes of the sets of modes in Theorem 2, for an estimate; see `mode_recovery`.
 
     Attributes
     ----------
@@ -232,9 +237,9 @@ class ModeRecovery:
     n_found : int
         Number of roots of the cut at τ.
     bound : int
-        Size of M minus the size of M⁻: at most that many modes can be found.
+        Size of M minus the size of M⁻: at most this many modes can be found if r_M ≤ τ.
     recovered : ndarray of shape (n_recovered,), int64
-        Rows of M⁺ without M⁻, highest first. All of these are found.
+        Rows of the modes in M⁺ but not in M⁻, highest first. All of them are found.
     sentence : str
         The result in words, with its numbers.
     """
@@ -262,9 +267,9 @@ def mode_recovery(
     The theorem is about the modes of f and holds for large samples. For the modes of f̂, two of its
     statements hold exactly if r_M ≤ τ, for every ε and δ:
 
-    1. The cut at τ has no more roots than there are modes in M without M⁻. The two numbers are
+    1. The cut at τ has no more roots than there are modes in M but not in M⁻. The two numbers are
        equal if ε = δ = 0 and all heights differ.
-    2. Every mode of M⁺ without M⁻ is a root of the cut at τ.
+    2. Every mode in M⁺ but not in M⁻ is a root of the cut at τ.
 
     Larger ε and δ make these statements weaker. If r_M > τ, the cut at τ may have more roots than M
     has modes.
@@ -281,7 +286,7 @@ def mode_recovery(
     epsilon, delta : float
         ε and δ, at least 0.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
@@ -311,8 +316,8 @@ def mode_recovery(
         f"The estimate has {modes.size} candidate mode{'s' * (modes.size != 1)}, samples with no "
         f"higher sample within r_M = {radius:.4g}. For {minus.sum()} of them, some sample within "
         f"{inner:.4g} is higher{by}, so at most {bound} can be found{excess}; the cut at "
-        f"τ = {length:.4g} finds {n_found}. For {recovered.size} of them, every sample between r_M "
-        f"and {outer:.4g} away is lower{by}, and all of these are found."
+        f"τ = {length:.4g} finds {n_found}. For {recovered.size} of the other candidates, every "
+        f"sample between r_M and {outer:.4g} away is lower{by}, and all of these are found."
     )
     return ModeRecovery(
         modes.size, int(minus.sum()), int(plus.sum()), n_found, bound, recovered, sentence
@@ -326,7 +331,7 @@ def _minus_modes(
     height = graph.heights[modes]
     near = graph.distance[modes] <= r
     minus: Flags = near & (graph.heights[graph.parent[modes]] - height > delta)
-    rest = np.flatnonzero(near & ~minus)  # the parent is too low, but another sample may not be
+    rest = np.flatnonzero(near & ~minus)  # the parent is too low, another may be high enough
     minus[rest] = _highest(neighbors, modes[rest], (-1.0, r)) - height[rest] > delta
     return minus
 

@@ -42,7 +42,7 @@ class StepFunction(NamedTuple):
     values: Floats
 
     def at(self, radius: float, before: float) -> float:
-        """Return the value at a radius, or ``before`` if that is shorter than the first radius."""
+        """Return the value at a radius, or ``before`` if the radius is below the first step."""
         step = int(np.searchsorted(self.radii, check_least(radius, "r"), side="right"))
         return float(self.values[step - 1]) if step else before
 
@@ -66,7 +66,7 @@ class NeighborIndex:
     box : ndarray of shape (n_features,)
         Scaled periods; 0 for features that are not periodic.
     exponent : int
-        Exponent of the scale.
+        Exponent of the power of two that coordinates were divided by.
     """
 
     rows: Indices
@@ -124,7 +124,7 @@ class NeighborIndex:
         Yields
         ------
         i : indices into ``centers``
-        j : positions of samples within r of that center, which itself is one of them
+        j : positions of the samples within r of that center, including the center itself
         distance : scaled distances
         """
         limit = self.scaled(r)

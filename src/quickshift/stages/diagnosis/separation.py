@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # stands for a tau of 0 in `link`
+_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0: `link` needs a positive one
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Separation:
         The samples are (r_s, δ)-separated for every δ below this value, and for no δ if it is not
         positive.
     weak_delta : float
-        The samples are (r_s, δ)-weakly-separated for every δ below this value. NaN if one of them
-        is within r_s of S, so that weak separation cannot be certified.
+        The samples are (r_s, δ)-weakly-separated for every δ below this value. NaN if one of the
+        two is within r_s of S, because weak separation cannot be certified then.
     r_s : float
         Radius.
     sentence : str
@@ -70,8 +70,10 @@ def separation(
 
     A path is a sequence of samples whose steps are no longer than τ. Let g(x) and e(x) be the
     highest and the lowest f̂ within r_s of x. Let ℓ be the level at which the two samples meet in
-    the cluster tree of g, or 0 if they never meet. Some path between them stays in {g ≥ ℓ}, and
-    every separating set intersects it. The best separating set is therefore S = {g ≤ ℓ}.
+    the cluster tree of g, or 0 if they never meet. Some path between them stays in {g ≥ ℓ}. Every
+    separating set intersects this path, so f̂ reaches at least ℓ within r_s of the set. The set
+    S = {g ≤ ℓ} separates the samples and f̂ exceeds ℓ nowhere within r_s of it, so it is the best.
+    `delta` is the lowest f̂ within r_s of the two samples, minus ℓ.
 
     Weak separation is certified with the same S. The highest sample on a path, before the path
     reaches S, lies in the component of {g > ℓ} in which the path starts, and it is at least as high
@@ -91,7 +93,7 @@ def separation(
     tau : float
         Longest step of a path.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def separation(
     neighbors = index_neighbors(samples, values)
     centers = neighbors.positions_of(ends, "pair")
     highest, lowest = _extremes(neighbors, radius, samples.n_samples)
-    # A step may be exactly as long as tau, but `link` joins samples closer than its tau only.
+    # A step may be exactly as long as tau, but `link` joins only samples closer than its tau.
     beyond = max(float(np.nextafter(length, np.inf)), _SHORTEST)
     graph = climb(samples, highest, n_jobs=n_jobs, significant_bits=53)
     forest = cut(graph, length, n_jobs=n_jobs)

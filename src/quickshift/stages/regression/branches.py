@@ -107,7 +107,7 @@ def trace(grid: ArrayLike, modes: ConditionalModes, *, longest_step: float) -> l
 
 
 def follow(grid: Floats, modes: ConditionalModes, longest_step: float) -> list[Branch]:
-    """Join the modes as `trace` does, with arguments already checked."""
+    """Join the modes as `trace` does, from checked arguments."""
     x = grid[modes.queries]
     paths: list[Path] = []
     alive: list[Path] = []
@@ -136,14 +136,14 @@ def _continued(
     last = y[[path[-1] for path in alive]]
     lines = [path[-_LINE_POINTS:] for path in alive]
     heading = np.array([_extrapolate(x[line], y[line], x[rows[0]]) for line in lines])
-    # A partner is at most longest_step away, so a line that leads farther is too steep.
+    # A partner is at most longest_step from the last y, so a line that leads farther is too steep.
     heading = np.clip(heading, last - longest_step, last + longest_step)
     before, after = _match(last, heading, y[rows], longest_step)
     return {rows[j]: alive[i] for i, j in zip(before, after, strict=True)}
 
 
 def _extrapolate(x: Floats, y: Floats, at: float) -> float:
-    """Return the least-squares line's value at an x beyond the last; the last y for few points."""
+    """Extrapolate the least-squares line through points; with too few points, return the last y."""
     if len(x) < _FEWEST_LINE_POINTS:
         return float(y[-1])
     steps = (x - x[-1]) / (at - x[-1])  # so that squares neither overflow nor underflow

@@ -44,12 +44,13 @@ class ConditionalModes(Ragged):
     densities : ndarray of shape (k,)
         f̂(x, value), the joint density.
     heights : ndarray of shape (k,)
-        The density of each mode minus that of the valley between it and the neighboring mode at the
-        same x; the higher valley counts if there are neighbors on both sides. The density itself if
-        there is no other mode.
+        Height of each mode above its valley: the density of the mode minus the density of the
+        valley between it and the neighboring mode at the same x, the higher valley if there are
+        neighbors on both sides. The density itself if there is no other mode. With several outputs,
+        all other modes at the same x are neighbors.
     support : ndarray of shape (m,)
-        Logarithm of the density of the samples at x, regardless of their responses; minus infinity
-        where a compact kernel reaches no sample.
+        Logarithm of f̂(x), the density of the features alone; minus infinity if no sample is within
+        the support of a compact kernel.
 
     Examples
     --------
@@ -137,9 +138,9 @@ def conditional_modes(
     joint : Joint
         From `prepare_joint`.
     queries : array-like of shape (n_queries, n_features)
-        The x.
+        The x at which the modes are wanted.
     tau : float
-        Longest move, in the units of y.
+        Longest edge kept between responses, in the units of y.
     min_density_ratio : float
         Modes whose density is below this share of the highest mode's density are dropped; 0 keeps
         all. For a kernel of infinite support and rtol above 0, densities below a millionth of the
@@ -149,10 +150,10 @@ def conditional_modes(
         response on the slope of another mode, but more than tau away from the next response
         uphill. The algorithm of the paper keeps them.
     responses : Responses, optional
-        From `sort_responses`, to save sorting them again.
+        The responses as `sort_responses` returns them, to save sorting them again.
     progress : callable, optional
-        Called as ``progress(stage, done)``, about ten times a second and when the stage is
-        complete; ``done`` rises to 1. An exception that it raises stops the computation.
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -180,7 +181,7 @@ def find_modes(
     responses: Responses | None = None,
     progress: Progress | None = None,
 ) -> ConditionalModes:
-    """Find the modes as `conditional_modes` does, at queries and with options already checked."""
+    """Find the modes as `conditional_modes` does, from checked arguments."""
     points = scale_queries(joint, queries)
     if joint.n_outputs > 1:
         return _modes_of_several_outputs(joint, points, options, progress)
@@ -240,7 +241,7 @@ def _modes_of_several_outputs(
 
 
 def _heights(densities: Floats, rise: Floats) -> Floats:
-    """Return densities times the share of each above its valley; 0 for infinity times 0."""
+    """Return the part of each density above its valley; ``rise`` is that part as a share."""
     return np.multiply(densities, rise, where=rise > 0, out=np.zeros_like(densities))
 
 

@@ -1,8 +1,9 @@
 """Samples of (x, y) prepared for modal regression: one joint kernel over both.
 
-The kernel is radial in the d + n_outputs dimensions of (x, y) and has one bandwidth; a pair
-(h_x, h_y) divides X and y first (decision 11). Only X goes into a tree. The responses of one column
-are sorted instead (`sort_responses`), because the search for modes runs along them.
+The kernel is radial in the d + n_outputs dimensions of (x, y) and has one bandwidth; if a pair
+(h_x, h_y) is given, X and y are divided by it first (decision 11). Only X goes into a tree. The
+responses of one column are sorted instead (`sort_responses`), because the search for modes runs
+along them.
 """
 
 import math
@@ -40,7 +41,8 @@ __all__ = [
 ]
 
 
-# Least and greatest distance between two rungs of the ladder along the responses, in bandwidths.
+# Least and largest distance between neighboring rungs, the responses at which a search begins, in
+# bandwidths.
 _RUNG_SPACING = 0.05, 0.5
 # Largest response, in units of the largest scaled coordinate of X, at which squares stay finite.
 _LARGEST_PLACE = 2.0**500
@@ -53,9 +55,9 @@ class RegressionData:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Where the samples were taken.
+        Features of the samples.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Their responses.
+        Responses of the samples.
     weights : ndarray of shape (n_samples,)
         Frequencies.
     period : ndarray of shape (n_features,) or None
@@ -63,9 +65,9 @@ class RegressionData:
     kernel : str
         Name of the kernel.
     rtol : float
-        Relative error allowed to infinite kernels.
+        Relative error allowed in the sums of a kernel with infinite support.
     n_jobs : int or None
-        Threads; None for all cores.
+        Number of threads; None for all cores.
     """
 
     X: Numbers
@@ -99,7 +101,7 @@ class Responses:
     """Responses of one column, sorted, and the samples grouped by the locations of the tree of X.
 
     The distinct responses are the vertices of Algorithm 3; the *place* of a response is its value
-    in the units in which the kernel measures distances, those of the tree.
+    in the units of the tree, in which the kernel measures distances.
 
     Attributes
     ----------
@@ -153,7 +155,7 @@ class Joint:
 
     @property
     def kernel(self) -> Kernel:
-        """K, over x and y together."""
+        """The kernel K over x and y together."""
         return self.features.kernel
 
     @property
@@ -177,7 +179,7 @@ class Joint:
         return scale_queries(self, points)
 
     def log_support(self, sums: Floats, log_scales: Floats) -> Floats:
-        """Log density of x from sums over samples of profiles in x alone."""
+        """Turn sums of profiles over the features alone into log densities of x."""
         volume = self.features.samples.n_features * math.log(self.divisor[0])
         return self.features.log_density(sums, log_scales - volume)
 
@@ -193,14 +195,14 @@ def prepare_joint(
     rtol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> Joint:
-    """Check samples of (x, y) and build the tree of X.
+    """Make the joint density estimate of samples (x, y): check them and build the tree of X.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Where the samples were taken.
+        Features of the samples.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Their responses.
+        Responses of the samples.
     bandwidth : float or pair of floats
         One h for x and y together, or (h_x, h_y).
     kernel : str
@@ -211,9 +213,9 @@ def prepare_joint(
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
         Responses are never periodic.
     rtol : float
-        For kernels of infinite support: the relative error allowed to the density of a mode.
+        For kernels of infinite support: the relative error allowed in the density of a mode.
     n_jobs : int, optional
-        Threads; None for all cores.
+        Number of threads; None for all cores.
 
     Returns
     -------
@@ -240,7 +242,7 @@ def checked_data(
     rtol: float,
     n_jobs: int | None,
 ) -> RegressionData:
-    """Check samples; the parameters are checked by the estimate that is made from them."""
+    """Check samples; the estimate that is made from them checks kernel, rtol and n_jobs."""
     points = check_points(X)
     responses = check_responses(y, len(points))
     weights = check_weights(sample_weight, len(points))
@@ -257,16 +259,16 @@ def checked_data(
 
 
 def joint_bytes(points: Numbers, responses: Floats) -> int:
-    """Bytes of the largest tree that is built from samples: that of the rows (x, y)."""
+    """Bytes at the peak of building the largest tree of the samples: that of the rows (x, y)."""
     return prepare_bytes(len(points), points.shape[1] + responses[0].size)
 
 
 def estimate_joint(
     data: RegressionData, pair: tuple[float, float], divisor: tuple[float, float]
 ) -> Joint:
-    """Build the tree of X and the joint estimate, from data and bandwidths that are checked.
+    """Make the joint estimate as `prepare_joint` does, from checked arguments.
 
-    ``pair`` and ``divisor`` are what `check_pair` returns.
+    ``pair`` and ``divisor`` are the results of `check_pair`.
     """
     points, lengths = wrapped(data.X, data.period), data.period
     if lengths is not None and divisor[0] != 1.0:
@@ -302,8 +304,8 @@ def wrapped(points: Numbers, period: Floats | None) -> Numbers:
 def sort_responses(joint: Joint, tau: float) -> Responses:
     """Sort the responses of one column, and group the samples by slot of the tree.
 
-    The spacing of the rungs suits a search with the given tau. With another tau the result of a
-    search is the same, but it takes longer.
+    The spacing of the rungs suits a search with the given tau. A search with another tau is just as
+    exact, but takes longer.
     """
     tree = joint.features.samples.tree
     slots = tree.slots_of_rows()

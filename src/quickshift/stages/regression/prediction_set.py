@@ -116,8 +116,8 @@ def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
     """
     values, responses = modes.values, y[modes.queries]
     gaps = np.abs(values - responses)
-    # Enlarge a score where the interval of that radius, with its ends rounded, would miss the
-    # response.
+    # Enlarge a score if the interval of that radius around the mode would miss the response because
+    # its ends are rounded.
     short = (values - gaps > responses) | (values + gaps < responses)
     gaps[short] += np.spacing(np.maximum(np.abs(values), gaps)[short])
     if gaps.ndim > 1:
@@ -163,9 +163,10 @@ def conformal_radius(scores: Floats, weights: Floats, coverage: float) -> float:
 
 
 def set_around(modes: ConditionalModes, radius: float) -> PredictionSet:
-    """Return the union of the intervals within a radius of the modes.
+    """Return the union of the intervals of the given radius around the modes of each query.
 
-    An infinite radius gives one unbounded interval per query.
+    With several outputs the result has one box per mode instead. An infinite radius gives one
+    unbounded interval per query.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from quickshift.stages.samples import build_samples
 __all__ = ["ModeOptions", "modes_in_space"]
 
 
-# Points between two modes at which the density along the segment is evaluated.
+# Number of points on the segment between two modes at which the density is evaluated.
 _POINTS_PER_SEGMENT = 7
 
 
@@ -31,7 +31,7 @@ class ModeOptions(NamedTuple):
 def modes_in_space(
     joint: Joint, queries: Floats, options: ModeOptions, progress: Progress | None
 ) -> tuple[list[Floats], list[Floats], list[Floats]]:
-    """Find the modes at each query, their log joint densities, and those of their valleys.
+    """Find the modes at each query, with the log joint densities of the modes and of their valleys.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def modes_in_space(
     options : ModeOptions
         What counts as a mode.
     progress : callable or None
-        As in `conditional_modes`.
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -85,14 +86,14 @@ def _joint_estimate(joint: Joint) -> Estimate:
 
 @dataclass(frozen=True)
 class _Section:
-    """The section of the joint density over the responses at a fixed x, for one x at a time."""
+    """The joint density as a function of the response, at a fixed x that each method takes."""
 
     joint: Joint
     estimate: Estimate
     options: ModeOptions
 
     def modes_at(self, query: Floats, responses: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the modes, highest first, their log densities, and those of their valleys."""
+        """Return the modes, highest first, and the log densities of the modes and their valleys."""
         sums, log_scales = self._sums(query, responses)
         log_sums = _log(sums) + log_scales
         highest = int(np.argmax(log_sums))

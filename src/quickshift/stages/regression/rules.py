@@ -50,17 +50,17 @@ JOINT_RULES = ("auto", "cv", "prediction_set")
 # Factors of the "auto" bandwidths that "prediction_set" tries. They are ordered by their distance
 # from 1, so that the nearest to 1 wins among equally good ones.
 _FACTORS = 2.0 ** np.array(sorted(np.linspace(-2.0, 2.0, 17), key=abs))
-_COVERAGE = 0.9
-_MOST_HELD_OUT = 2000
+_COVERAGE = 0.9  # share of held-out responses that the compared prediction sets contain
+_MOST_HELD_OUT = 2000  # largest number of held-out samples that are evaluated
 _MIN_DENSITY_RATIO = 0.01  # the default of `conditional_modes`
 
 
 def choose_joint_tau(joint: Joint) -> float:
-    """Choose tau: 0.3 Gaussian bandwidths of y, but enough for nearly all to reach a neighbor.
+    """Choose tau: at least 0.3 bandwidths of y, enough to give nearly all responses a neighbor.
 
-    This is a fifth of the tau for clusters: where two branches meet, their modes are close to each
-    other and must stay apart. Modes that only a gap between responses creates are recognized by
-    their height instead (decision 24).
+    For clusters, `choose_tau` takes 1.5 bandwidths. Here, modes are close to each other where two
+    branches meet, and must stay apart. Modes that exist only because of a gap between responses are
+    recognized by their height above the valley instead (decision 24).
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def choose_joint_tau(joint: Joint) -> float:
     Returns
     -------
     float
-        max(0.3 h, 99th percentile of the distance from a response to the nearest distinct one).
+        max(0.3 h_G, 99th percentile of the distance from a response to the nearest distinct one),
+        where h_G is the bandwidth in y of the Gaussian kernel that has the same variance per axis.
     """
     dimensions = joint.features.samples.n_features + joint.n_outputs
     h_gaussian = gaussian_equivalent(joint.bandwidth[1], joint.kernel, dimensions)
@@ -79,11 +80,11 @@ def choose_joint_tau(joint: Joint) -> float:
 
 
 def _nearest_on_line(joint: Joint) -> tuple[Floats, Floats]:
-    """Return the distance from each distinct response to the nearest other one, and its weight."""
+    """Return each distinct response's distance to the nearest other one, and its total weight."""
     present = joint.weights > 0
     order = np.argsort(joint.weights[present], kind="stable")
     values, vertex = np.unique(joint.y[present][order] + 0.0, return_inverse=True)
-    # Added in increasing order, so that the sums do not depend on the order of the rows.
+    # Weights are added in increasing order, so that sums do not depend on the order of the rows.
     weights = np.bincount(vertex, weights=joint.weights[present][order]).astype(np.float64)
     with np.errstate(over="ignore"):
         gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
@@ -113,16 +114,18 @@ def choose_joint_bandwidth(
     data : RegressionData
         The samples.
     rule : {"auto", "cv", "prediction_set"}
-        "auto" is the rate W^(-1/(d + n_outputs + 4)) times the spread of X for h_x, and times that
-        of y for h_y. The other rules multiply this pair by one factor: "cv" by the one that
+        "auto" is the rate W^(-1/(d + n_outputs + 4)), times the spread of X for h_x and times the
+        spread of y for h_y. The other rules multiply this pair by one factor: "cv" by the one that
         maximizes the leave-one-out likelihood, "prediction_set" by the one whose prediction sets
         of 90 % coverage are the shortest on average on held-out samples (Chen et al. 2016).
     modes_of : callable
-        Returns the modes of a joint estimate at queries; used by "prediction_set".
+        Function of a joint estimate and queries that returns the conditional modes; only used by
+        "prediction_set".
 
     Returns
     -------
     (float, float)
+        h_x and h_y.
     """
     check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
     checked = checked_data(
@@ -150,8 +153,8 @@ def choose_pair(data: RegressionData, rule: str, modes_of: Modes) -> tuple[float
 
 def _by_spread(data: RegressionData) -> tuple[float, float]:
     d, columns = data.X.shape[1], data.y.reshape(len(data.y), -1)
-    # `spread` adds up the rows in the order in which they come, and its last bits depend on it.
-    # The order of a tree's locations depends on the set of points alone, not on that of the rows.
+    # The last bits of `spread` depend on the order of its points. It therefore gets the locations
+    # of a tree, whose order depends only on the set of points, not on the order of the rows.
     rows = np.hstack([data.X, columns])
     tree = build_samples(rows, data.weights, None, n_jobs=data.n_jobs).tree
     points, weights = tree.locations()
@@ -163,12 +166,12 @@ def _by_spread(data: RegressionData) -> tuple[float, float]:
 
 
 def _scaled(data: RegressionData, pair: tuple[float, float], factor: float) -> tuple[float, float]:
-    limit = period_limit(get_kernel(data.kernel), data.period)  # the product may round past it
+    limit = period_limit(get_kernel(data.kernel), data.period)  # the product may round to above it
     return min(pair[0] * factor, limit), pair[1] * factor
 
 
 def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
-    """Return the factor of a pair that maximizes the leave-one-out likelihood of (x, y)."""
+    """Return the factor of the pair at which the leave-one-out likelihood of (x, y) is largest."""
     columns = data.y.reshape(len(data.y), -1)
     period = None
     if data.period is not None:
@@ -179,7 +182,7 @@ def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
 
 
 def _shortest(data: RegressionData, pair: tuple[float, float], modes_of: Modes) -> float:
-    """Return the factor of a pair that gives the shortest prediction sets on held-out samples.
+    """Return the factor of the pair that gives the shortest prediction sets at held-out samples.
 
     Samples are held out in an order that does not depend on the order of the rows.
     """

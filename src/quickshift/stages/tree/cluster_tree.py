@@ -66,16 +66,17 @@ class ClusterTree:
         sample is higher.
     pieces : ndarray of shape (n_samples,), int64
         The leaf labels, except that a leaf is split into pieces wherever a parent has a lower
-        density than its child. That happens only if the two differ in last bits that are ignored
-        when heights are compared; the pieces are nearly always the leaves.
+        density than its child. That happens only if the two differ in nothing but the last bits of
+        their densities, which `climb` ignores, so the pieces are nearly always the leaves.
     piece_merges : ndarray of shape (n_piece_merges, 3)
         The merges of the pieces, in the form of ``merges``.
     significance : ndarray of shape (n_leaves,) or None
         Significance of each leaf in standard errors, see `assess`; None if the density estimate is
         not known.
     log_unit : float
-        Logarithm of the unit of densities and levels. It is 0, except if densities would leave the
-        range of floats.
+        Logarithm of the unit of ``density`` and of all levels. It is 0 if they are densities. If
+        densities would overflow or underflow, they are sums of kernel profiles instead, and this is
+        the logarithm of the factor that turns a sum into a density.
     """
 
     leaf_labels: Indices
@@ -203,7 +204,8 @@ class ClusterTree:
         prominence : float, optional
             Least difference between the birth of a leaf and the level at which it is absorbed.
         prominence_ratio : float, optional
-            Least ratio of these two levels. It is infinite for leaves that meet no other leaf.
+            Least ratio of the birth of a leaf to the level at which it is absorbed; a leaf that
+            meets no other leaf has an infinite ratio.
         min_size : float, optional
             Least total weight of the samples on each side of a merge, and of a leaf that meets no
             other leaf. The highest leaf always stays, because no leaf could take its samples.
@@ -371,8 +373,8 @@ def link(
     At the level λ, the paper's G(λ) keeps the samples of density above λ and the edges between
     them. Components of G(λ) that are closer than tau to each other are joined. To know the
     components at every level, it is enough to find the highest saddle between any two trees of the
-    forest: of all pairs of samples from the two trees that are closer than tau, the one whose lower
-    density is highest.
+    forest. A saddle is a pair of samples closer than tau, one from each tree; the highest saddle is
+    the pair whose lower density is highest.
 
     Parameters
     ----------
@@ -390,7 +392,7 @@ def link(
         Number of threads; None for all cores.
     progress : callable, optional
         Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
-        ``done`` increases to 1. An exception that it raises stops the computation.
+        ``done`` rises to 1. An exception that it raises stops the computation.
 
     Returns
     -------
@@ -431,7 +433,7 @@ def link_forest(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ClusterTree:
-    """Join the trees of a forest as `link` does, from checked arguments."""
+    """Build the cluster tree of a forest as `link` does, from checked arguments."""
     pieces, leaf_of_piece, dips = _split_at_dips(forest, values)
     with reporting(progress, "link") as report:
         joined, levels = _core.saddles(

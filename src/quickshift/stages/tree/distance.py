@@ -20,10 +20,11 @@ def merge_distortion(
     sample meets itself at its own density.
 
     Not all pairs need to be compared. Let two samples meet at a higher level in tree A than in tree
-    B, and take their path in a maximum spanning tree of A. Every edge of the path has a level in A
-    at least as high as the pair's, and some edge has a level in B no higher than the pair's; on
-    that edge the trees differ at least as much. It is therefore enough to compare the edges of a
-    maximum spanning tree of each, which takes O(n log n) time.
+    B. Connect all samples by a spanning tree whose edges have the highest merge levels in A, and
+    take the path between the two. On every edge of the path, the level in A is at least the pair's
+    level in A. On some edge, the level in B is at most the pair's level in B. On that edge A and B
+    differ at least as much as on the pair. It is therefore enough to compare the edges of two such
+    maximum spanning trees, one for A and one for B, which takes O(n log n) time.
 
     Parameters
     ----------

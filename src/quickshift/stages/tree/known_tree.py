@@ -1,4 +1,4 @@
-"""The cluster tree of a known density, to compare estimates with."""
+"""The cluster tree of a known density, with which estimated trees are compared."""
 
 import math
 from typing import Protocol
@@ -38,8 +38,8 @@ def known_tree(
 ) -> ClusterTree:
     """Compute the cluster tree of a known density over samples.
 
-    The components of the level sets are found on a grid around the samples, whose points are
-    connected to their neighbors along the axes and the diagonals. The error of a merge level is at
+    The components of the level sets are found on a grid that covers the samples. Each grid point is
+    connected to its neighbors along the axes and the diagonals. The error of a merge level is at
     most the change of the density over 1.5 cells. At a saddle, where the gradient vanishes, this is
     proportional to the square of a cell's side: in the plane about 1e-4 of the highest density.
 
@@ -58,7 +58,8 @@ def known_tree(
     Returns
     -------
     ClusterTree
-        Its leaves are the modes that have samples; ``leaf_indices`` are the highest of these.
+        Its leaves are the modes that have samples; ``leaf_indices`` has the row of the highest
+        sample of each.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def _grid_around(points: Floats, cells: int) -> tuple[Floats, float]:
 
 
 def _first_rows(tree: ClusterTree, n_samples: int) -> ClusterTree:
-    """Restrict a tree to its first rows, which are the samples, and to the leaves that hold some.
+    """Restrict a tree to its first rows, which are the samples, and to the leaves with samples.
 
     Leaves are renumbered by the density of their highest sample. A leaf that is absorbed at a level
     above its highest sample is now absorbed at the density of that sample.

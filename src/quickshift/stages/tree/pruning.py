@@ -1,4 +1,4 @@
-"""Pruning a cluster tree: which leaves are too small, and the tree that remains without leaves."""
+"""Pruning a cluster tree: which leaves are too small, and the tree without given leaves."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ __all__ = ["contract", "small_leaves"]
 def small_leaves(tree: "ClusterTree", min_size: float) -> Flags:
     """Flag the leaves whose merge has fewer than ``min_size`` samples on one of its two sides.
 
-    A leaf that no other leaf absorbs is judged by its own size at the end. A survivor gains the
-    size of the leaves that it absorbs only if they are flagged; otherwise a larger ``min_size``
-    could keep more leaves.
+    A leaf that no other leaf absorbs is flagged if its own size is below ``min_size`` in the end. A
+    survivor gains the size of an absorbed leaf only if that leaf is flagged. If it gained the size
+    in any case, a larger ``min_size`` could keep more leaves.
     """
     size = tree.sizes.tolist()
     small = np.zeros(tree.leaf_indices.size, dtype=bool)

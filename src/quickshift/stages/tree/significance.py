@@ -18,12 +18,12 @@ from quickshift.stages.tree.pruning import contract
 __all__ = ["assess", "chance_significance", "keep_most_significant", "keep_significant"]
 
 
-# The density between a mode that meets no other and its parent is evaluated at these shares of the
-# straight segment between the two.
+# For a mode that meets no other mode, the density is evaluated on the straight segment to its
+# parent, at these shares of the segment's length.
 _ON_SEGMENT = np.arange(1, 8) / 8
 _BLOCK = 1 << 22  # number of coordinates on segments that are held in memory at once
 _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
-# A significance below this share of the chance level counts as this share when ratios are formed,
+# Share of the chance level. Ratios of significances have at least this share in their denominator,
 # because a ratio to a smaller number carries no information.
 _NEGLIGIBLE = 0.25
 
@@ -31,7 +31,7 @@ _NEGLIGIBLE = 0.25
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
     """Compute the significance of each leaf: its prominence in standard errors of the estimate.
 
-    The logarithm of the estimate at x has approximately the variance v(x) = ∫K² / (W hᵈ f(x)). A
+    The logarithm of an estimated density f has approximately the variance v(f) = ∫K² / (W hᵈ f). A
     leaf of density b that is absorbed at level s has the significance log(b/s) / √(v(b) + v(s)).
     A leaf that meets no other leaf is compared with its parent, the nearest higher sample: s is the
     lowest density on the straight segment between them, but at least the density of a point without
@@ -111,9 +111,10 @@ def _nearest_image(delta: Floats, samples: Samples) -> Floats:
 def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
     """Remove leaves that chance may have produced, and leaves far less significant than the others.
 
-    Leaves below the given significance are removed. The others are sorted by descending
-    significance and cut at the largest ratio between one significance and the next: if there are
-    clusters, there is a gap between the least significant of them and the bumps on their slopes.
+    Leaves below the given significance are removed. The others are sorted in descending order of
+    significance, and all that come after the largest drop, the largest ratio of one significance to
+    the next, are removed as well: if there are clusters, there is a gap between the least
+    significant of them and the bumps on their slopes.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
 
 
 def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
-    """Keep a given number of leaves: the most significant ones, the higher one if two are equal.
+    """Keep a given number of leaves, the most significant ones; ties go to the higher leaf.
 
     Parameters
     ----------
