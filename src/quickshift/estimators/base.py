@@ -1,4 +1,4 @@
-"""Parts that the estimators share: validation of X, and fits that change all or nothing."""
+"""Parts that the estimators share: validating X, and undoing a fit that fails."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers:
-    """Return points as float64 or float32 in C order; check or store their number and names."""
+    """Return X as float64 or float32 in C order; store or check its feature count and names."""
     refuse_lossy(X)
     try:
         points = validate_data(
@@ -36,7 +36,7 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers
             reset=reset,
             dtype=[np.float64, np.float32],
             order="C",
-            ensure_all_finite=False,  # `check_points` reports the rows that are not
+            ensure_all_finite=False,  # `check_points` reports rows that are not finite
         )
     except OverflowError as error:
         message = f"X has a number beyond the range of floats ({error}). Rescale it."

@@ -19,11 +19,11 @@ except ImportError:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_PARTS = 20  # parts of a stage that callbacks are called for
+_PARTS = 20  # number of parts of a stage; callbacks are called for each part
 
 
 def with_callbacks(method: Method) -> Method:
-    """Tear the callbacks down when the method returns or raises."""
+    """Decorate a method, so that the callbacks are torn down when it returns or raises."""
     decorated: Method = _with_callbacks(method)
     return decorated
 

@@ -38,10 +38,10 @@ class Diagnosis:
     conditions : list of Condition
         The paper's conditions on h and tau.
     separation : Separation or None
-        How far the fit separates the given pair of rows; None if no pair was given.
+        How well the fit separates the given pair of rows; None if no pair was given.
     log_unit : float
-        Logarithm of the unit of all densities: 0, unless densities would leave the range of floats;
-        then they are sums of kernel profiles.
+        Logarithm of the unit of all densities. It is 0, unless densities would overflow or
+        underflow; in that case sums of kernel profiles stand in their place.
     """
 
     modes: list[ModeDiagnosis]
@@ -100,10 +100,10 @@ def diagnose(
     epsilon, delta : float, default=0.0
         ε and δ of Theorem 2, δ in units of the density.
     pair : tuple of two int, optional
-        Two rows, to evaluate how far the fit separates them.
+        Two rows; the diagnosis then includes how well the fit separates them.
     separation_radius : float, optional
         r_s; if not given, 2.1 times ``tau_``, because the paper requires tau < r_s / 2, or the
-        bandwidth if ``tau_`` is 0. If it or a pair is given, tau is compared with it.
+        bandwidth if ``tau_`` is 0. This condition is evaluated if a pair or this radius is given.
 
     Returns
     -------

@@ -42,20 +42,21 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
 
     Where the data have several branches, the conditional mean lies between them, where there are no
     responses; the modes lie on the branches. At every x, each sample response moves to the nearest
-    response of higher joint density, and the responses that do not move are the modes: exactly
-    Algorithm 3 of the paper.
+    response of higher joint density within `tau`, and the responses that do not move are the modes:
+    exactly Algorithm 3 of the paper.
 
     Parameters
     ----------
     bandwidth : float, pair of floats or {"auto", "cv", "prediction_set"}, default="auto"
         Bandwidth h of the joint kernel over x and y. With a pair (h_x, h_y), X is divided by h_x
-        and y by h_y first. Or a rule that chooses the pair: "auto" is the rate n^(-1/(d+5)) times
-        the spread of X, and times that of y. "cv" multiplies this pair by the factor that maximizes
-        the leave-one-out likelihood. "prediction_set" multiplies it by the factor that gives the
-        shortest prediction sets of 90 % coverage on held-out responses. All features share h_x: if
-        their scales differ, put a scaler before this estimator in a Pipeline.
+        and y by h_y first. Or a rule that chooses the pair: "auto" is the rate
+        n^(-1/(d + n_outputs + 4)), times the spread of X for h_x and times the spread of y for h_y.
+        "cv" multiplies this pair by the factor that maximizes the leave-one-out likelihood.
+        "prediction_set" multiplies it by the factor that gives the shortest prediction sets of 90 %
+        coverage on held-out responses. All features share h_x: if their scales differ, put a scaler
+        before this estimator in a Pipeline.
     tau : float or "auto", default="auto"
-        Longest move, in the units of y: of modes closer together than that only the highest is
+        Longest move, in the units of y: of modes closer together than tau, only the highest is
         kept. "auto" is 0.3 (Gaussian) bandwidths of y, but at least the 99th percentile of the
         distance from a response to the nearest distinct one; flat modes, which do not rise above
         the valley to the next mode, are then dropped, because only a gap between the responses
@@ -70,8 +71,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
         Responses are never periodic.
     rtol : float, default=1e-9
-        Relative error allowed to densities of the Gaussian and the exponential kernel; 0 sums over
-        every pair. The other kernels are exact.
+        Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
+        every pair is summed. Sums of the other kernels are exact.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn, where
         it means one). The result does not depend on it.
@@ -136,10 +137,10 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Where the samples were taken.
+            Features of the samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their responses. Several columns are the coordinates of one response, not the targets
-            of separate regressions.
+            Responses of the samples. Several columns are the coordinates of one response, not the
+            targets of separate regressions.
         sample_weight : array-like of shape (n_samples,), optional
             Frequencies: an integer weight is the same as repeating the row, and weight 0 leaves
             it out. Importance weights should be rescaled to sum to (Σw)² / Σw².
@@ -214,12 +215,12 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            The x.
+            The queries x.
 
         Returns
         -------
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            NaN for queries that a compact kernel connects to no sample.
+            NaN for queries that have no sample within the support of a compact kernel.
         """
         return self.predict_modes(X).highest()
 
@@ -229,7 +230,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            The x.
+            The queries x.
 
         Returns
         -------
@@ -281,9 +282,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            The x.
+            The queries x.
         coverage : float, default=0.9
-            The share of new responses that should lie inside.
+            The share of new responses that should lie inside their sets.
 
         Returns
         -------
@@ -304,7 +305,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            The x.
+            The queries x.
         y : array-like of shape (n_queries,) or (n_queries, n_outputs)
             True responses.
         sample_weight : array-like of shape (n_queries,), optional

@@ -55,15 +55,15 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     tau : float or "auto", default="auto"
         Longest move. A mode that has a higher sample within tau joins that sample's cluster. "auto"
         is 1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the
-        nearest distinct sample; of the modes at that tau, those that are no more significant than
-        chance are merged as well.
+        nearest distinct sample. Only with "auto", modes that chance may have produced, and modes
+        far less significant than the others, are merged into higher ones after the cut.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     n_clusters : int, optional
-        Number of clusters wanted, instead of `tau`: the most significant modes stay. If there are
-        fewer modes than that, the longest moves are removed. At most the number of distinct
-        samples.
+        Number of clusters wanted, instead of `tau`: this many modes are kept, the most significant
+        ones. If there are fewer modes, the longest moves are removed instead until there are
+        enough. At most the number of distinct samples.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -73,8 +73,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         larger coordinates, and among exact duplicates the first row, so that the clusters do not
         depend on the order of the rows. "strict": neither, as the paper writes it.
     rtol : float, default=1e-9
-        Relative error allowed to each density of the Gaussian and the exponential kernel; 0 sums
-        every pair. The other kernels are exact.
+        Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
+        every pair is summed. Sums of the other kernels are exact.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn,
         where it means one). The result does not depend on it.
@@ -101,12 +101,13 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     bandwidth_ : float
         The bandwidth used.
     significance_ : ndarray of shape (`n_clusters_`,)
-        Number of standard errors of the estimate by which each mode stands out, infinite for the
-        highest. Computed on first access, unless the fit needed it.
+        Prominence of each mode in standard errors of the estimate; infinite for the highest mode.
+        Computed on first access, unless the fit needed it.
     tau_ : float
         The tau used. With "auto" or `n_clusters`, ``labels_at(tau_)`` may have more clusters,
-        because it merges no modes. With more clusters than modes, it is the longest move kept; if
-        some moves of that very length were removed, ``labels_at(tau_)`` has fewer clusters.
+        because it merges no modes. If `n_clusters` exceeds the number of modes, `tau_` is the
+        length of the longest move kept; if some moves of exactly that length were removed,
+        ``labels_at(tau_)`` has fewer clusters.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -136,8 +137,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     _graph: ParentGraph
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
-    _absent: Indices  # rows of weight zero, and their coordinates
-    _absent_points: Numbers
+    _absent: Indices  # rows of weight zero
+    _absent_points: Numbers  # coordinates of these rows
 
     def __init__(
         self,
@@ -233,7 +234,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self._labels_of(points, self.labels_, self.tau_)
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Log density at points.
+        """Return the log density at points.
 
         Parameters
         ----------
@@ -243,7 +244,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Logarithm of the estimated density; minus infinity outside a compact kernel's support.
+            Logarithm of the estimated density; minus infinity if no sample is within the support of
+            a compact kernel.
         """
         points = self._queries(X)
         return log_density_at_points(self._estimate, points)
@@ -273,9 +275,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         n_clusters : int
             Number of clusters.
         by : {"significance", "tau"}, default="significance"
-            How clusters are chosen. "significance": the most significant of the modes at `tau_`
-            stay; if there are fewer modes than clusters, the longest moves are removed. "tau": the
-            longest moves are removed in any case.
+            How clusters are chosen. "significance": of the modes at `tau_`, the most significant
+            ones are kept; if there are fewer modes than clusters, the longest moves are removed
+            instead. "tau": the longest moves are removed in any case.
 
         Returns
         -------
@@ -307,13 +309,13 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     @property
     def significance_(self) -> Floats:
-        """Number of standard errors of the estimate by which each mode stands out."""
+        """Prominence of each mode in standard errors of the estimate."""
         check_is_fitted(self)
         tree = self._assessed_tree()
         return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
 
     def to_linkage(self) -> Floats:
-        """All cuts as a SciPy linkage matrix.
+        """Return the cuts at every tau as one SciPy linkage matrix.
 
         Returns
         -------
@@ -325,7 +327,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return linkage(self._graph)
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """Forest after the cut at `tau_` as a directed graph.
+        """Return the forest after the cut at `tau_` as a directed graph.
 
         Returns
         -------
@@ -371,7 +373,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
 
     def _require_memory(self, shape: tuple[int, ...]) -> None:
-        """Refuse at once what would fail after a long time."""
+        """Raise before the fit begins if it would run out of memory."""
         kernel = get_kernel(self.kernel).name
         rules = self._count_rules() > 0
         needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=self._links())
@@ -385,7 +387,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return make_estimate(samples, h, kernel, rtol, self.n_jobs)
 
     def _assessed_tree(self) -> ClusterTree:
-        """Cluster tree of the unmerged forest, linked when it is first needed."""
+        """Return the cluster tree of the unmerged forest; it is built when it is first needed."""
         clusters = self._clusters
         if clusters.tree is None:
             tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
@@ -416,7 +418,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.labels_ = self._complete(forest.labels, forest.tau)
 
     def _complete(self, labels: Indices, tau: float) -> Indices:
-        """Copy labels for the caller; samples of weight zero are labeled as new points."""
+        """Return a copy of labels, with samples of weight zero labeled as new points are."""
         labels = labels.copy()
         if self._absent.size:
             labels[self._absent] = self._labels_of(self._absent_points, labels, tau)

@@ -10,7 +10,7 @@ __all__ = ["QuickShiftTree"]
 
 
 class QuickShiftTree(QuickShift):
-    """Quick Shift that also shows how the clusters join as the density level falls.
+    """Quick Shift that also shows how the clusters join as the density level decreases.
 
     It has the parameters and the attributes of `QuickShift`, and one attribute more.
 
@@ -18,7 +18,7 @@ class QuickShiftTree(QuickShift):
     ----------
     tree_ : ClusterTree
         The components of every level set, linked within `tau_`. Its leaves are the clusters before
-        insignificant modes are merged. Samples of weight zero are outside it.
+        insignificant modes are merged. Samples of weight zero are outside the tree.
 
     See Also
     --------

@@ -19,8 +19,8 @@ def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
     model : ModalRegressor
         Fitted on one feature and one response.
     grid : array-like of shape (n_points,)
-        Increasing values of x. Successive modes of a branch are at most `tau_` apart, so a finer
-        grid gives more reliable curves.
+        Increasing values of x. A branch is followed from one x to the next only if its mode moves
+        by at most `tau_`, so a finer grid gives more reliable curves.
 
     Returns
     -------
