@@ -174,7 +174,7 @@ def test_message_says_what_is_needed_what_there_is_and_what_to_do(limited):
     assert str(caught.value) == (
         "fit needs about 600 MiB beyond points of shape (1000, 2), but the process may use 300 MiB "
         "more (a limit). Free memory, raise the limit, or use a subsample: about 500 rows fit. "
-        "Points of lower precision do not help, because they are widened to float64 inside."
+        "Points of lower precision do not help, because they are converted to float64."
     )
 
 

@@ -1,4 +1,4 @@
-"""The types of arrays that signatures speak of."""
+"""Array types for annotations."""
 
 from typing import Any
 
@@ -10,4 +10,4 @@ __all__ = ["Flags", "Floats", "Indices", "Numbers"]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Numbers = NDArray[Any]  # float64 or float32 where it holds points, any number where it holds colors
+Numbers = NDArray[Any]  # float64 or float32 for points, any numeric type for colors

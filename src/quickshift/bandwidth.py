@@ -71,7 +71,8 @@ def weighted_quantile(values: Floats, weights: Floats, q: float) -> float:
     Returns
     -------
     float
-        If the weights are whole numbers, ``np.quantile(np.repeat(values, weights), q)``.
+        The quantile. If the weights are whole numbers, it equals
+        ``np.quantile(np.repeat(values, weights), q)``.
 
     Examples
     --------
@@ -93,15 +94,15 @@ def _quantiles(values: Floats, weights: Floats, shares: list[float]) -> list[flo
     positions = np.maximum(np.multiply(shares, weights.sum() - 1.0), 0.0)
     below = np.floor(positions)
     low, high = _order_statistics(values, weights, np.stack([below, below + 1.0]))
-    # Interpolate from the nearer end, as NumPy does, so that a weight gives the same bits as
-    # repetition.
+    # Interpolate from the nearer end, as NumPy does, so that a value of weight w gives the same
+    # bits as w equal values.
     part, step = positions - below, high - low
     result = np.where(part < 0.5, low + step * part, high - step * (1.0 - part))
     return [float(x) for x in result]
 
 
 def _order_statistics(values: Floats, weights: Floats, ranks: Floats) -> Floats:
-    """Return the value at each rank, from zero, of the sample with repetitions by weight."""
+    """Return the values at given ranks (from 0) in the sorted sample, each repeated by weight."""
     last = len(values) - 1
     if (weights == 1.0).all():  # selection is cheaper than sorting
         places = np.minimum(ranks, last).astype(np.intp)
@@ -119,8 +120,8 @@ def spread(
     """Return σ̄, a typical scale of the data that is robust against single outliers.
 
     This is the mean over features of min(standard deviation, IQR / 1.349); if the IQR of a feature
-    is zero, its standard deviation is used. For a periodic feature it is the circular standard
-    deviation, limited to that of a uniform distribution over the period.
+    is zero, its standard deviation is used. A periodic feature enters with its circular standard
+    deviation, limited to the standard deviation of a uniform distribution over the period.
 
     Parameters
     ----------
@@ -168,8 +169,8 @@ def _robust(x: Floats, weights: Floats) -> float:
     exponent = _exponent(x)  # so that squares neither overflow nor vanish
     x = np.ldexp(x, -exponent)
     lower, upper = _quantiles(x, weights, [0.25, 0.75])
-    # Subtracting a quantile of the data first removes a large common offset from the mean, and
-    # gives exactly zero if all values are equal.
+    # The lower quartile is subtracted first. This removes a large common offset before the mean is
+    # computed, and gives a deviation of exactly zero if all values are equal.
     shifted = x - lower
     deviations = shifted - np.average(shifted, weights=weights)
     deviation = math.sqrt(np.average(deviations**2, weights=weights))
@@ -231,7 +232,7 @@ def rule_bandwidth(
     """
     if rule not in RULES:
         known = ", ".join(map(repr, RULES))
-        raise ValueError(f"rule is {rule!r}, expected one of {known}. Give a number otherwise.")
+        raise ValueError(f"rule is {rule!r}, expected one of {known}, or a number as bandwidth.")
     if rule not in _FACTORS:
         known = ", ".join(map(repr, _FACTORS))
         raise ValueError(
@@ -248,12 +249,12 @@ def rule_bandwidth(
 def joint_rule(
     *, spread: float, total_weight: float, n_dimensions: int, kernel: KernelFacts
 ) -> float:
-    """Return the bandwidth of features or of responses in their joint density, by a rule of thumb.
+    """Return a rule-of-thumb bandwidth for the features or the responses of a joint density.
 
     Parameters
     ----------
     spread : float
-        σ̄ of the columns, as from `spread`.
+        σ̄ of the features or of the responses, whichever the bandwidth is for; see `spread`.
     total_weight : float
         W, the sum of the weights.
     n_dimensions : int
@@ -264,8 +265,8 @@ def joint_rule(
     Returns
     -------
     float
-        σ̄·W^(-1/(n_dimensions + 4)) for the Gaussian kernel; for another kernel, the bandwidth with
-        the same variance along each axis. 1.0 if the spread is zero.
+        σ̄·W^(-1/(n_dimensions + 4)) for the Gaussian kernel. For another kernel, the bandwidth at
+        which its variance along each axis equals that of the Gaussian. 1.0 if the spread is zero.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def joint_rule(
 
 
 def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
-    """Return the bandwidth of the Gaussian kernel with the same variance along each axis.
+    """Return the bandwidth at which a Gaussian has the same variance per axis as a given kernel.
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def gaussian_equivalent(bandwidth: float, kernel: KernelFacts, d: int) -> float:
     Returns
     -------
     float
-        h_G, the inverse of the conversion in `rule_bandwidth`.
+        h_G. This conversion is the inverse of the one in `rule_bandwidth`.
 
     Examples
     --------
@@ -310,8 +311,8 @@ def neighbour_floor(nearest_distance: Floats, weights: Floats) -> float:
     """Return the least Gaussian bandwidth at which neighbors contribute to most densities.
 
     With many features the rate n^(-1/(d+4)) hardly decreases with n, while nearest neighbors are
-    far away. With a smaller bandwidth, the sum of profiles at most points would consist of the
-    point's own contribution only.
+    far away. With a smaller bandwidth, most points would have only their own contribution in their
+    sum of profiles.
 
     Parameters
     ----------
@@ -340,7 +341,7 @@ def _finite_quantile(distance: Floats, weights: Floats, q: float) -> float:
 
 
 def tau_rule(h_gaussian: float, nearest_distance: Floats, weights: Floats) -> float:
-    """Return the default tau: 1.5·h_G, or more so that nearly every point reaches a neighbor.
+    """Return the default tau: at least 1.5·h_G, enough to give nearly all points a neighbor.
 
     Parameters
     ----------
@@ -367,20 +368,22 @@ def tau_rule(h_gaussian: float, nearest_distance: Floats, weights: Floats) -> fl
 
 
 def period_limit(kernel: KernelFacts, period: Floats | None) -> float:
-    """Return the largest bandwidth at which only the nearest image of a point contributes.
+    """Return the largest bandwidth that periodic features allow.
+
+    Sums use only the nearest periodic image of each point, so a kernel must not be too wide.
 
     Parameters
     ----------
     kernel : Kernel
-        The support of a compact kernel may reach half a period; the bandwidth of an infinite kernel
-        may be a quarter of a period.
+        The kernel. The support of a compact kernel may extend to half a period; the bandwidth of an
+        infinite kernel may be at most a quarter of a period.
     period : ndarray (d,) or None
         Period of each feature, inf for a feature that is not periodic.
 
     Returns
     -------
     float
-        The limit of the shortest period; inf if no feature is periodic.
+        The limit that the shortest period sets; inf if no feature is periodic.
 
     Examples
     --------

@@ -2,8 +2,9 @@
 
 A kernel is radial: K(u) = c·k(‖u‖), where k is its profile and c normalizes the integral of K over
 Rᵈ to one. To add a kernel, add one entry to the table at the end of this file, and its profile to
-the C++ core under the same code. An entry holds its integrals in closed form if that is numerically
-stable; `_integrated` computes them for any compact profile that is smooth inside its support.
+the C++ core under the same number (``code``). An entry holds its integrals in closed form if that
+is numerically stable. Otherwise `_integrated` computes them, for any compact profile that is smooth
+inside its support.
 """
 
 import difflib
@@ -222,7 +223,7 @@ def _log_sphere(d: int, radius: float = 1.0) -> float:
 
 
 def _power(m: int, q: int) -> Integrals:
-    """Integrals of k(t) = (1 - tᵐ)^q on t < 1: beta functions, here finite products."""
+    """Return the integrals of k(t) = (1 - tᵐ)^q on t < 1: beta functions, as finite products."""
 
     def product(a: int, n: int) -> float:
         return math.prod((a + m * j for j in range(n + 1)), start=1.0)
@@ -242,7 +243,7 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 
 def _integrated(inside: Profile, support: float) -> Integrals:
-    """Integrals of a compact profile by Gauss-Legendre quadrature."""
+    """Return the integrals of a compact profile, by Gauss-Legendre quadrature."""
 
     def radial(d: int, p: int) -> tuple[Floats, Floats]:
         # x is the radius in units of the support. x^(d-1) is negligible below 1 - 60/d, so all

@@ -14,7 +14,7 @@ from quickshift.kernels import get_kernel
 
 try:
     import resource
-except ImportError:  # no such limits on this system
+except ImportError:  # this system has no resource limits
     resource = None  # type: ignore[assignment]
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 _WORD = 8  # bytes of a float64 or an int64
-_NEGLIGIBLE = 1 << 26  # bytes that every process has left, so that the system is not asked
-_NO_LIMIT = 1 << 60  # control groups of version 1 write a number of this size for no limit
+_NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
+_NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
 
-# What is needed: the arrays that cpp/ allocates, added up.
+# Needed memory: the sizes of the arrays that cpp/ allocates, added up.
 
 
 def tree_bytes(n_samples: int, n_features: int) -> int:
@@ -63,7 +63,7 @@ def prepare_bytes(n_samples: int, n_features: int) -> int:
 
 
 def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
-    """Bytes that the sums at the samples need beyond the tree."""
+    """Bytes that summing kernel profiles at the samples needs beyond the tree."""
     slots, nodes = _core.tree_shape(n_samples)
     code = get_kernel(kernel).code
     words_per_node = 2 * (2 + n_features) if _core.has_moments(code) else 1
@@ -86,7 +86,7 @@ def climb_bytes(n_samples: int, n_features: int) -> int:
 
 
 def _block_bytes(n_samples: int, n_features: int) -> int:
-    """Bytes of the copy of the points that products of blocks work on."""
+    """Bytes of the copy of the points that is cut into blocks for matrix products."""
     return _WORD * n_samples * (n_features + 4)
 
 
@@ -162,23 +162,23 @@ def fit_bytes(
     ]
     if rules:
         after_tree.append(sums + parents + rule_bytes(n_samples, n_features))
-    tables = _WORD * n_samples // 2  # freed by then, but kept by the threads' allocators
+    tables = _WORD * n_samples // 2  # freed by then, but the threads' allocators keep the memory
     tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
 
 
-# What is available
+# Available memory
 
 
 def require_memory(
     needed: int, what: str, shape: tuple[int, ...], instead: str | None = None
 ) -> None:
-    """Raise MemoryError if the process may not have that much more memory.
+    """Raise MemoryError if the process cannot get the needed memory.
 
     Parameters
     ----------
     needed : int
-        Bytes.
+        Bytes needed in addition to those in use.
     what : str
         Name of the call that needs them, for the message.
     shape : tuple of int
@@ -198,7 +198,7 @@ def require_memory(
     rows = int(shape[0] * max(available, 0) / needed)
     instead = instead or (
         f"use a subsample: about {rows} rows fit. Points of lower precision do not help, because "
-        f"they are widened to float64 inside"
+        f"they are converted to float64"
     )
     raise MemoryError(
         f"{what} needs about {_in_words(needed)} beyond points of shape {shape}, but the process "
@@ -214,7 +214,7 @@ def _in_words(size: int) -> str:
 def _limits() -> Iterator[tuple[int, str]]:
     """Yield the bytes that are left under each limit that the system reports, and its name."""
     if (physical := _physical()) is not None:
-        yield physical, "the memory of this machine that is available"
+        yield physical, "the available memory of this machine"
     for left in _control_groups():
         yield left, "the limit of its control group"
     if resource is not None:
@@ -257,7 +257,10 @@ def _control_groups(
 
 
 def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | None:
-    """Bytes that a control group may still use; its file cache is dropped when memory runs out."""
+    """Return the bytes that a control group may still use.
+
+    Its file cache counts as free, because it is dropped when memory runs out.
+    """
     try:
         most = int((folder / limit).read_text())
         if most >= _NO_LIMIT:
@@ -272,7 +275,7 @@ def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | N
 
 
 def _resource_limits() -> Iterator[tuple[int, str]]:
-    """Yield the bytes that are left of the process's limits of address space and of data."""
+    """Yield the bytes left under the limits on address space and on data, and the limits' names."""
     for which, column, name in (
         (resource.RLIMIT_AS, 0, "its limit of address space, ulimit -v"),
         (resource.RLIMIT_DATA, 5, "its limit of data, ulimit -d"),

@@ -1,4 +1,4 @@
-"""Reports of the progress of a stage to a callback."""
+"""Reporting the progress of a stage to a callback."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,10 +17,10 @@ def reporting(progress: Progress | None, stage: str) -> Iterator[Report | None]:
     Parameters
     ----------
     progress : callable or None
-        Called with the name of the stage and the completed share of it, which never decreases from
-        0 to 1. Calls come from the thread that runs the stage, about ten times per second, and once
-        with 1 at the end. An exception that it raises stops the stage and propagates to its caller.
-        With None nothing is reported.
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation and propagates to the
+        caller of the stage. All calls come from the thread that runs the stage. With None, nothing
+        is reported.
     stage : str
         Name of the stage: the function that users call.
 
@@ -44,6 +44,6 @@ def reporting(progress: Progress | None, stage: str) -> Iterator[Report | None]:
             f"progress is {progress!r}, expected a callable that takes the name of a stage and the "
             f"completed share of it. Use None for no reports."
         )
-    # 1 is reported only at the end of a stage, so smaller values are limited to below 1.
+    # 1 is reported only when the stage is complete, so the core's reports are kept below 1.
     yield lambda done: progress(stage, min(done, math.nextafter(1.0, 0.0)))
     progress(stage, 1.0)

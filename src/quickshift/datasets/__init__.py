@@ -5,7 +5,7 @@
 `ShapeMixture` of `Ball`, `Dome`, `Box`          compact support; density and true modes
 `two_branches`, `three_branches_merging`,        (x, y) with known conditional modes,
 `heteroscedastic`, `circle`                      each a `ConditionalMixture`
-`seed_spreader`, `blobs`, `moons`, `circles`     points with labels that say what drew them
+`seed_spreader`, `blobs`, `moons`, `circles`     points with the labels of their true clusters
 `lattice`                                        points of an integer lattice, full of ties
 ===============================================  =================================================
 

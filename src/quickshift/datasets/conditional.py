@@ -148,7 +148,7 @@ class ConditionalMixture:
 
 
 def two_branches(noise: float = 0.2) -> ConditionalMixture:
-    """Two waves, an upper one with 60 % of the samples and a lower one with 40 %.
+    """Return two wavy branches, an upper one with 60 % of the samples and a lower one with 40 %.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _two_branches(x: Floats, noise: float) -> tuple[Floats, Floats, Floats]:
 
 
 def three_branches_merging(noise: float = 0.25) -> ConditionalMixture:
-    """Three straight branches that merge: three modes at x = 0, one mode at x = 1.
+    """Return three straight branches that merge: three modes at x = 0, one mode at x = 1.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _three_branches_merging(x: Floats, noise: float) -> tuple[Floats, Floats, Fl
 
 
 def heteroscedastic(noise: float = 0.1, growth: float = 1.4) -> ConditionalMixture:
-    """Two horizontal branches at ±1 whose noise grows with x until they share one mode.
+    """Return two horizontal branches at ±1 whose noise grows with x until they share one mode.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def _heteroscedastic(x: Floats, noise: float, growth: float) -> tuple[Floats, Fl
 
 
 def circle(noise: float = 0.1, radius: float = 1.0) -> ConditionalMixture:
-    """Noisy circle around the origin: two modes in the middle, one at the left and right ends.
+    """Return a noisy circle around 0: two modes in the middle, one at the left and right ends.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Mixtures of Gaussians with their true modes.
 
 In one dimension, the modes are the points where the slope of the log density changes its sign from
-plus to minus.
-In more dimensions every mode lies on the ridgeline surface
+plus to minus. In more dimensions every mode lies on the ridgeline surface
 
     x(α) = (Σ αᵢ Pᵢ)⁻¹ Σ αᵢ Pᵢ μᵢ,   αᵢ ≥ 0,   Σ αᵢ = 1,   Pᵢ the inverse covariances
 
@@ -303,7 +302,7 @@ def _solve(matrices: Floats, vectors: Floats) -> Floats:
 
 
 def _slopes(mixture: GaussianMixture, X: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return what the steps of a climb are computed from.
+    """Return the three arrays from which the steps of a climb are computed.
 
     Returns
     -------

@@ -49,6 +49,7 @@ def blobs(
     -------
     X : ndarray of shape (n, d)
     labels : ndarray of shape (n,)
+        The Gaussian that each point was drawn from.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def seed_spreader(
     box: float = 1e5,
     seed: Seed = 0,
 ) -> tuple[Floats, Indices]:
-    """Draw the trails of a random walk that occasionally restarts elsewhere, plus uniform noise.
+    """Draw points along a random walk that occasionally restarts elsewhere, plus uniform noise.
 
     The spreader draws points uniformly in a ball around its position. After every ``stay`` points
     it moves in a random direction. Before every point it may restart at a random position in the
@@ -197,10 +198,11 @@ def seed_spreader(
         Dimension.
     variant : {"simden", "varden"}, default="simden"
         "simden" makes clusters of similar density: every ball has radius 100. "varden" makes
-        clusters of varying density: the radius is 100, 200, … 1000, then 100 again, from one
-        restart to the next. The length of a move is d/2 times the radius.
+        clusters of varying density: the radius grows from one restart to the next, 100, 200, …
+        1000, and then starts again at 100. The length of a move is d/2 times the radius.
     noise : float, default=1e-4
-        Share of the points that is uniform in the box, in [0, 1).
+        Share of the points that are drawn uniformly from the box and not along the walk; at least
+        0 and below 1.
     restarts : float, default=10.0
         Expected number of restarts, not counting the start of the first walk.
     stay : int, default=100

@@ -25,9 +25,9 @@ def draw(
     d: int,
     seed: Seed,
 ) -> tuple[Floats, Indices]:
-    """Draw ``n`` points of a mixture, and return them with the number of their component.
+    """Draw ``n`` points from a mixture; return them and the index of each point's component.
 
-    ``draw_component(c, m, rng)`` draws m points of component c, shape (m, d).
+    ``draw_component(c, m, rng)`` draws m points from component c, of shape (m, d).
     """
     n = check_whole(n, "n", 0)
     rng = check_seed(seed)

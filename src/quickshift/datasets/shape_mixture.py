@@ -236,8 +236,8 @@ class ShapeMixture:
         Raises
         ------
         ValueError
-            If two shapes touch or overlap and neither lies inside the other, a ball or box: the
-            modes of such a sum are not the modes of its parts.
+            If two shapes touch or overlap, and neither is a ball or box that contains the other.
+            Then the modes of their sum are not the modes of the two.
         """
         holds_another = [False] * len(self.shapes)
         for i, a in enumerate(self.shapes):
@@ -250,9 +250,9 @@ class ShapeMixture:
                     holds_another[i] = True
                 else:
                     raise ValueError(
-                        f"shapes has {b} and {a}, which overlap, expected shapes that are apart or "
-                        f"inside a Ball or Box: the modes of other sums are not known. Move them, "
-                        f"or use a GaussianMixture."
+                        f"shapes has {b} and {a}, which overlap or touch, expected shapes that are "
+                        f"apart, or a Ball or Box that contains the other shape: the modes of "
+                        f"other sums are not known. Move them, or use a GaussianMixture."
                     )
         found = np.array(
             [s.center for s, no in zip(self.shapes, holds_another, strict=True) if not no]

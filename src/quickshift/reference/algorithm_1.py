@@ -70,11 +70,12 @@ def quick_shift(
         "strict" is the paper's >: points of equal density are never linked.
     rtol : float
         Determines how coarsely the sums of the gaussian and the exponential kernel are rounded
-        before they are compared. Every pair is summed, whatever its value.
+        before they are compared. Every pair is summed, whatever `rtol` is.
     density : (n,) array, optional
         Used in place of the kernel density.
     significant_bits : int, optional
-        Bits that this rounding keeps, instead of the default (36, or fewer because of `rtol`).
+        Number of bits to which densities are rounded before they are compared, instead of the
+        default (36, or fewer because of `rtol`).
 
     Returns
     -------
@@ -126,9 +127,9 @@ def predict(
 ) -> Indices:
     """Label new points by the forest of `quick_shift` on `X`.
 
-    A query equal to a sample takes that sample's label. Any other takes the label of the nearest
-    sample above it in the order if one lies within `tau`, else of the nearest sample; between
-    equally near samples the highest counts.
+    A query equal to a sample takes that sample's label. Any other query takes the label of the
+    nearest higher sample within `tau`, or of the nearest sample if there is none. Of equally near
+    samples, the highest counts.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def predict(
 
     Examples
     --------
-    The first query lies nearer to 4.0, but the nearest sample above it is 1.0.
+    The first query lies nearer to 4.0, but the nearest higher sample is 1.0.
 
     >>> X, queries = [[0.0], [1.0], [4.0], [5.0]], [[2.75], [9.0]]
     >>> predict(X, queries, tau=2.0, density=[1, 4, 1, 3], query_density=[2, 0])

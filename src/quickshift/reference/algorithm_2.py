@@ -37,8 +37,8 @@ def cluster_tree(
     -------
     (m, n) int array
         Component number of each point at each level, -1 outside the level set (density <= level,
-        or weight zero). Component 0 of a level holds the highest point of that level, 1 the
-        highest of what is left, and so on.
+        or weight zero). Component 0 of a level holds the highest point of that level, component 1
+        the highest of the remaining points, and so on.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def cluster_tree(
     if thresholds.ndim != 1 or np.isnan(thresholds).any():
         raise ValueError(f"levels must be a list of numbers, got {levels!r}")
     ordered = run.ordered
-    graph = cut(*climb(ordered), run.tau)  # line 2, by place in the order
+    graph = cut(*climb(ordered), run.tau)  # line 2; indices are positions in the order
     distance = np.sqrt(ordered.scale.distances_sq(ordered.points, ordered.points))
     components = np.full((len(thresholds), len(run.density)), -1, dtype=np.int64)
     for row, level in zip(components, thresholds, strict=True):  # line 3
@@ -72,8 +72,8 @@ def cluster_tree(
 def _components(vertices: list[int], graph: Indices) -> list[list[int]]:
     """Return the connected components of G(λ), found by climbing from each vertex.
 
-    The climb stays inside G(λ): a parent is higher in the order, which is rounded, and may still
-    be at or below the level, which is not.
+    A climb stops before it leaves G(λ). It can leave, because a parent is higher by its rounded
+    density, but the level is compared with the unrounded density, which may be lower.
     """
     inside = set(vertices)
     members: dict[int, list[int]] = {}
@@ -86,7 +86,7 @@ def _components(vertices: list[int], graph: Indices) -> list[list[int]]:
 
 
 def _link(sets: list[list[int]], distance: Floats, delta: float) -> list[list[int]]:
-    """Unite sets nearer than delta until no two of them are; keeps the order of first sets."""
+    """Unite sets closer than delta until none are; unions are in the order of their first sets."""
     pending, linked = list(sets), []
     while pending:
         union, size = pending.pop(0), 0

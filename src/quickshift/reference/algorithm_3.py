@@ -41,9 +41,9 @@ def modal_regression(
     Parameters
     ----------
     X : (n, d) array
-        Where the samples were taken.
+        Features of the samples.
     y : (n,) array
-        Their responses.
+        Responses of the samples.
     x : (d,) array
         The query.
     bandwidth : float or pair of floats, optional
@@ -51,7 +51,7 @@ def modal_regression(
     tau : float
         Longest edge kept, in the units of `y`.
     period : (d,) array, optional
-        Of the features of `X`; `y` is open.
+        Period of each feature, inf for a feature that is not periodic; `y` is never periodic.
     min_density_ratio : float
         Roots below this share of the highest root's density are dropped; 0 keeps all.
     density : (n,) array, optional
@@ -62,7 +62,7 @@ def modal_regression(
     Returns
     -------
     values : (k,) float array
-        The modes of f(y given x), highest first; empty where no response has positive density.
+        The modes of f(y given x), highest first; empty if no response has positive density.
     densities : (k,) float array
         f̂(x, value) of each mode. Far from the samples it may underflow to 0, although there are
         modes.
@@ -85,12 +85,13 @@ def modal_regression(
     if density is None:
         query = samples.checked_queries(np.reshape(x, (1, -1)), "x")
         kde, at = _joint(samples, responses, query, bandwidth, kernel)
-        origin = np.repeat(kde.nearest(at[:1, :-1]), len(at))  # of the nearest sample in x
+        origin = np.repeat(kde.nearest(at[:1, :-1]), len(at))  # distance in x alone
         sums = kde.sums(at, origin)  # line 2
         densities = exp(kde.log_normalised(sums, origin))
     else:
         sums = densities = checked_column(density, len(responses), "density", low=0.0)
-    # Line 3. A compact kernel leaves most responses at zero, and each of them would be a root.
+    # Line 3. Responses of density zero are left out: with a compact kernel there are many, and each
+    # would be a root.
     vertices = np.flatnonzero((samples.weights > 0) & (sums > 0))
     if vertices.size == 0:
         return np.empty(0), np.empty(0)

@@ -22,7 +22,7 @@ def kernel_density(
     sample_weight: ArrayLike | None = None,
     period: ArrayLike | None = None,
 ) -> Floats:
-    """Evaluate f̂_h over every pair.
+    """Evaluate f̂_h by a sum over all samples for every query.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def log_kernel_density(
     sample_weight: ArrayLike | None = None,
     period: ArrayLike | None = None,
 ) -> Floats:
-    """Evaluate log f̂_h over every pair.
+    """Evaluate log f̂_h by a sum over all samples for every query.
 
     The nearest sample's term is factored out of each sum, so that the sum does not underflow.
 
@@ -71,7 +71,7 @@ def log_kernel_density(
     Returns
     -------
     (m,) float array
-        -inf where no sample's kernel reaches.
+        -inf if no sample is within the support of a compact kernel.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Kde:
     log_volume: float  # log h^d in the caller's units
 
     def sums(self, queries: Floats, origin: Floats | None = None) -> Floats:
-        """Return Σ w_j k(t_j), for an infinite kernel in units of k(origin); shape (m,)."""
+        """Return Σ w_j k(t_j), shape (m,); for an infinite kernel, divided by k(origin)."""
         origin = np.zeros(len(queries)) if origin is None else origin
         distance = np.sqrt(self.scale.distances_sq(queries, self.points))
         with np.errstate(over="ignore", under="ignore"):
@@ -115,7 +115,10 @@ class Kde:
             return np.log(sums) + kernels.log_profile(self.kernel, origin) + constant
 
     def nearest(self, queries: Floats) -> Floats:
-        """Return t of the nearest sample; queries may have only the leading features."""
+        """Return the distance t to the nearest sample, in bandwidths.
+
+        Queries may have only the leading features; then the distance is over these alone.
+        """
         nearest_sq: Floats = self.scale.distances_sq(queries, self.points).min(axis=1)
         with np.errstate(over="ignore"):
             return np.sqrt(nearest_sq) / self.h

@@ -37,14 +37,14 @@ def checked_kernel(name: str) -> str:
 
 
 def reach(kernel: str) -> float:
-    """Return the t that half a period must cover: the support, or 2 for an infinite kernel."""
+    """Return the least half period in bandwidths: the support, or 2 for an infinite kernel."""
     return 2.0 if kernel in INFINITE else COMPACT[kernel][0]
 
 
 def profile(kernel: str, distance: Floats, h: float, origin: Floats) -> Floats:
-    """Return k(distance / h), for an infinite kernel in units of k(origin).
+    """Return k(distance / h); for an infinite kernel, divided by k(origin).
 
-    Its origin must not lie beyond any of the distances; at 0 the unit is 1.
+    An origin is in bandwidths and no larger than any of its distances. An origin of 0 divides by 1.
     """
     t = distance / h
     if kernel in INFINITE:
@@ -60,7 +60,7 @@ def profile(kernel: str, distance: Floats, h: float, origin: Floats) -> Floats:
 
 
 def log_profile(kernel: str, t: Floats) -> Floats:
-    """Return the log of the unit that `profile` has for an origin of t."""
+    """Return the log of the number that `profile` divides by for an origin of t: 0 if compact."""
     with np.errstate(over="ignore"):
         if kernel == "gaussian":
             return -0.5 * t * t

@@ -78,13 +78,13 @@ def put_in_order(samples: Samples, heights: Floats, *, strict: bool) -> Ordered:
 
 
 def climb(ordered: Ordered) -> tuple[Indices, Floats]:
-    """Return each point's parent and its scaled distance; the point itself if none is higher."""
+    """Return each point's parent (the point itself if none is higher) and the scaled distance."""
     distances_sq = ordered.scale.distances_sq(ordered.points, ordered.points)
     parent = np.arange(len(ordered.rows))  # Algorithm 1, line 2: no edges
     parent_sq = np.full(len(parent), np.inf)
     for i in range(len(parent)):  # line 3
         higher = ordered.higher(i)
-        if higher.size > 0:  # line 4 without its bound by tau, which is left to the cut
+        if higher.size > 0:  # line 4 without the bound tau, which `cut` applies
             # Line 5. The candidates are sorted, so the first minimum is the highest of them.
             parent[i] = higher[np.argmin(distances_sq[i, higher])]
             parent_sq[i] = distances_sq[i, parent[i]]

@@ -22,7 +22,7 @@ class Samples:
 
     points: Floats  # (n, d), wrapped
     weights: Floats  # (n,)
-    period: Floats  # (d,), inf for an open feature
+    period: Floats  # (d,), inf for a feature that is not periodic
 
     @property
     def kept(self) -> Indices:
@@ -50,7 +50,9 @@ def checked_samples(
     n, d = points.shape
     lengths = np.full(d, np.inf) if period is None else np.asarray(period, dtype=np.float64)
     if lengths.shape != (d,) or not (lengths > 0).all():
-        raise ValueError(f"period must hold {d} positive lengths (inf: open), got {period!r}")
+        raise ValueError(
+            f"period must hold {d} positive lengths (inf: not periodic), got {period!r}"
+        )
     given = np.ones(n) if sample_weight is None else sample_weight
     weights = checked_column(given, n, "sample_weight", low=0.0)
     with np.errstate(over="ignore"):
@@ -69,7 +71,7 @@ def checked_column(values: ArrayLike | None, n: int, name: str, low: float = -np
 
 
 def checked_bandwidth(bandwidth: float | None) -> float:
-    """Return h, or one of (h_x, h_y)."""
+    """Return a bandwidth, h or h_x or h_y, if it is positive and finite."""
     if bandwidth is None or not 0 < bandwidth < np.inf:
         raise ValueError(f"bandwidth must be a positive number, got {bandwidth!r}")
     return float(bandwidth)

@@ -15,7 +15,7 @@ Indices = NDArray[np.int64]
 class ScaledDistances:
     """Distances divided by 2**exponent, so that squares neither overflow nor underflow."""
 
-    period: Floats  # (d,), in the caller's units; inf for an open feature
+    period: Floats  # (d,), in the caller's units; inf for a feature that is not periodic
     exponent: int
 
     def scaled(self, length: float) -> float:

@@ -35,10 +35,10 @@ class Prepared:
     samples: Samples
     kde: Kde | None  # None if the caller gave the density
     density: Floats  # (n,), not rounded
-    heights: Floats  # (n,), the unnormalised sums, or the given densities, rounded
+    heights: Floats  # (n,), rounded: the unnormalized sums, or the given densities
     bits: int  # significant bits that the rounding keeps
     ordered: Ordered
-    tau: float  # scaled as in `ordered.scale`
+    tau: float  # in the scale of `ordered.scale`
 
 
 def prepare(given: Settings) -> Prepared:
