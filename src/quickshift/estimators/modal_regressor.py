@@ -32,7 +32,7 @@ from quickshift.stages.regression.prediction_set import (
     set_around,
 )
 from quickshift.stages.regression.response_space import ModeOptions
-from quickshift.stages.regression.rules import JOINT_RULES, choose_joint_tau, choose_pair
+from quickshift.stages.regression.rules import JOINT_RULES, automatic_joint_tau, choose_pair
 
 __all__ = ["ModalRegressor"]
 
@@ -184,7 +184,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         tau = None if automatic else check_tau(self.tau)
 
         def options_for(joint: Joint) -> ModeOptions:
-            longest = choose_joint_tau(joint) if tau is None else tau
+            longest = automatic_joint_tau(joint) if tau is None else tau
             return ModeOptions(longest, ratio, keep_flat=tau is not None)
 
         def modes_of(joint: Joint, queries: Numbers) -> stages.ConditionalModes:
@@ -194,10 +194,10 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             check_choice(
                 self.bandwidth, "bandwidth", JOINT_RULES, "a positive number, a pair of them or "
             )
-            pair = choose_pair(data, self.bandwidth, modes_of)
-            divisor = pair
+            bandwidth: Any = choose_pair(data, self.bandwidth, modes_of)
         else:
-            pair, divisor = check_pair(self.bandwidth, get_kernel(self.kernel), data.period)
+            bandwidth = self.bandwidth
+        pair, divisor = check_pair(bandwidth, get_kernel(self.kernel), data.period)
         self._joint = estimate_joint(data, pair, divisor)
         self._mode_options = options_for(self._joint)
         self.bandwidth_ = self._joint.bandwidth

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quickshift.arrays import Floats
+from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.density import Estimate, fit_estimate
 from quickshift.stages.forest import cut
@@ -69,6 +70,8 @@ def _joint_estimate(joint: Joint) -> Estimate:
     period = features.samples.period
     if period is not None:
         period = np.append(period, np.full(joint.n_outputs, np.inf))
+    shape = rows.size, features.samples.n_features + joint.n_outputs
+    require_memory(prepare_bytes(*shape), "conditional_modes", shape)
     samples = build_samples(
         np.hstack([coordinates, divided(joint.y[rows], joint.divisor[1], "y", "h_y")]),
         joint.weights[rows],

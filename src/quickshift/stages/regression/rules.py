@@ -15,7 +15,9 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.checks.numbers import check_choice
+from quickshift.checks.regression import check_pair
 from quickshift.kernels import get_kernel
+from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
 from quickshift.stages.regression.joint import (
     Joint,
@@ -73,6 +75,13 @@ def choose_joint_tau(joint: Joint) -> float:
         max(0.3 h_G, 99th percentile of the distance from a response to the nearest distinct one),
         where h_G is the bandwidth in y of the Gaussian kernel that has the same variance per axis.
     """
+    if joint.n_outputs > 1:
+        require_memory(prepare_bytes(*joint.y.shape), "choose_joint_tau", joint.y.shape)
+    return automatic_joint_tau(joint)
+
+
+def automatic_joint_tau(joint: Joint) -> float:
+    """Choose tau as `choose_joint_tau` does, without estimating its memory."""
     dimensions = joint.features.samples.n_features + joint.n_outputs
     h_gaussian = gaussian_equivalent(joint.bandwidth[1], joint.kernel, dimensions)
     nearest = _nearest_on_line if joint.n_outputs == 1 else _nearest_in_space
@@ -100,7 +109,7 @@ def _nearest_in_space(joint: Joint) -> tuple[Floats, Floats]:
 
 def automatic_modes(joint: Joint, queries: Numbers) -> ConditionalModes:
     """Find the conditional modes that `ModalRegressor` finds with its default parameters."""
-    options = ModeOptions(choose_joint_tau(joint), _MIN_DENSITY_RATIO, keep_flat=False)
+    options = ModeOptions(automatic_joint_tau(joint), _MIN_DENSITY_RATIO, keep_flat=False)
     return find_modes(joint, queries, options)
 
 
@@ -229,7 +238,8 @@ def _mean_length(
     kept: RegressionData, pair: tuple[float, float], out: RegressionData, modes_of: Modes
 ) -> float:
     """Return the mean length of the prediction sets at held-out samples."""
-    modes = modes_of(estimate_joint(kept, pair, pair), out.X)
+    pair, divisor = check_pair(pair, get_kernel(kept.kernel), kept.period)
+    modes = modes_of(estimate_joint(kept, pair, divisor), out.X)
     radius = conformal_radius(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
     return float(np.average(lengths, weights=out.weights)) if np.isfinite(radius) else np.inf
