@@ -20,7 +20,7 @@ from quickshift.checks.points import (
     check_period,
     check_points,
     check_weights,
-    refuse_lossy,
+    refuse_masked_or_dates,
 )
 from quickshift.kernels import KERNELS, get_kernel
 from quickshift.stages import (
@@ -145,8 +145,8 @@ def test_masked_points_are_counted() -> None:
 
 
 def test_masks_that_hide_nothing_are_no_matter() -> None:
-    refuse_lossy(masked([1.0], [False]))
-    refuse_lossy([1.0])
+    refuse_masked_or_dates(masked([1.0], [False]))
+    refuse_masked_or_dates([1.0])
 
 
 def test_messages_use_the_name_of_the_argument() -> None:

@@ -332,8 +332,8 @@ def test_branches_are_of_one_feature_and_one_output():
 @pytest.mark.parametrize(
     ("grid", "words"),
     [
-        ([0.0, 0.5, 0.5], "rising"),
-        ([1.0, 0.0], "rising"),
+        ([0.0, 0.5, 0.5], "increasing"),
+        ([1.0, 0.0], "increasing"),
         ([0.0, np.nan], "NaN"),
         (np.ma.masked_equal([0.0, 0.5, 1.0], 0.5), "grid has 1 masked"),
         ([], "has shape|0 sample"),

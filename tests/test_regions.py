@@ -529,11 +529,13 @@ def test_min_size_and_start_label_are_whole_numbers() -> None:
 def test_labels_that_do_not_fit_are_refused() -> None:
     labels = (np.arange(257) % 2).astype(np.uint8)
     message = (
-        r"uint8, which goes from 0 to 255; .* from 0 to 256\. Use labels\.astype\(numpy.int64\)"
+        r"uint8, which ranges from 0 to 255; .* from 0 to 256\. Use labels\.astype\(numpy.int64\)"
     )
     with pytest.raises(ValueError, match=message):
         enforce_connectivity(labels, min_size=0)
-    with pytest.raises(ValueError, match=r"expected room for labels from -1 to 1\. .* start_label"):
+    with pytest.raises(
+        ValueError, match=r"expected a type that holds labels from -1 to 1\. .* start_label"
+    ):
         enforce_connectivity(labels[:3], min_size=0, start_label=-1)
     np.testing.assert_array_equal(enforce_connectivity(labels[:256], min_size=0), np.arange(256))
     signed = (np.arange(256) % 2 - 128).astype(np.int8)

@@ -100,6 +100,6 @@ def test_errors(settings, error, message):
 def test_labels_that_do_not_fit_are_an_error():
     image = np.random.default_rng(0).random((40, 40))
     with pytest.raises(
-        ValueError, match="out is of type uint8, which goes from 0 to 255; expected room"
+        ValueError, match="out is of type uint8, which ranges from 0 to 255; expected a type"
     ):
         qs.segment_tiles(image, tau=0.5, out=np.zeros((40, 40), np.uint8), start_label=1)

@@ -10,7 +10,7 @@ from quickshift.checks.numbers import check_choice, check_count, check_real, che
 from quickshift.checks.points import check_period
 
 __all__ = [
-    "check_above_rounding",
+    "check_bandwidth_underflow",
     "check_cut",
     "check_metric",
     "check_n_trees",
@@ -20,20 +20,21 @@ __all__ = [
 
 METRICS = ("euclidean", "periodic")
 TIES = ("total", "strict")
-_SMALLEST_SHARE = math.ldexp(1.0, -400)  # of the largest coordinate: its square does not underflow
+# The smallest bandwidth, as a share of the largest coordinate: squared shares do not underflow.
+_SMALLEST_SHARE = math.ldexp(1.0, -400)
 
 
 def check_rtol(rtol: Any) -> float:
-    """Return a relative error from 0 to below 1."""
-    expected = "a relative error from 0 to below 1"
-    tolerance = check_real(rtol, "rtol", expected)
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"rtol is {rtol!r}, expected {expected}.")
-    return tolerance
+    """Return a relative error of at least 0 and below 1."""
+    return check_real(rtol, "rtol", "a relative error from 0 to below 1", 0, 1, closed="left")
 
 
-def check_above_rounding(bandwidth: float, exponent: int) -> None:
-    """Raise if squared distances of a bandwidth would underflow relative to 2^exponent."""
+def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
+    """Raise if the bandwidth is so small that squared distances would underflow.
+
+    Coordinates are divided by 2^exponent, which brings the largest of them into [1, 2). The
+    bandwidth is divided by the same number before it is squared.
+    """
     if math.frexp(bandwidth)[1] < exponent - 400:
         raise ValueError(
             f"bandwidth is {bandwidth!r}, expected at least {_SMALLEST_SHARE!r} of the largest "
@@ -43,12 +44,15 @@ def check_above_rounding(bandwidth: float, exponent: int) -> None:
 
 
 def check_ties(ties: Any) -> bool:
-    """Return whether ties are strict."""
+    """Return whether ties are strict, that is, whether samples of equal height are not higher."""
     return check_choice(ties, "ties", TIES) == "strict"
 
 
 def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:
-    """Return the given tau, or None if a rule chooses it; check the number of clusters with it."""
+    """Return the given tau, or None if a rule or the number of clusters decides the cut.
+
+    Raises if both ``tau`` and ``n_clusters`` are given, because each of them decides the cut.
+    """
     if isinstance(tau, str):
         check_choice(tau, "tau", ("auto",), "a length of at least 0 or ")
         length = None
@@ -66,16 +70,19 @@ def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:
 
 
 def check_n_trees(n_clusters: int, n_trees: int) -> None:
-    """Raise if fewer clusters are wanted than there are trees without an edge between them."""
+    """Raise if fewer clusters are requested than the parent graph has trees.
+
+    No edge joins two trees, so no cut has fewer clusters.
+    """
     if n_clusters < n_trees:
         raise ValueError(
-            f"n_clusters is {n_clusters}, expected at least {n_trees}: with ties='strict', that "
-            f"many samples have no higher one. Use ties='total'."
+            f"n_clusters is {n_clusters}, expected at least {n_trees}: with ties='strict', "
+            f"{n_trees} samples have no higher sample. Use ties='total'."
         )
 
 
 def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Return the periods of the features, None for plain Euclidean distances."""
+    """Return one period per feature, or None for plain Euclidean distances."""
     check_choice(metric, "metric", METRICS)
     if metric == "euclidean":
         if period is not None:

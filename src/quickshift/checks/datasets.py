@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks.numbers import check_least
 
 __all__ = [
     "Seed",
@@ -14,13 +13,12 @@ __all__ = [
     "check_component_weights",
     "check_corners",
     "check_covariances",
-    "check_inside",
     "check_locations",
-    "check_noise",
     "check_same_dimension",
     "check_seed",
-    "check_single",
+    "check_single_x",
     "check_vector",
+    "check_x_inside",
 ]
 
 Seed = int | np.random.Generator
@@ -38,22 +36,13 @@ def check_seed(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
-def check_noise(noise: float) -> float:
-    """Return the standard deviation of noise: a finite number of at least 0."""
-    expected = "a finite number of at least 0"
-    deviation = check_least(noise, "noise", expected)
-    if np.isinf(deviation):
-        raise ValueError(f"noise is {noise!r}, expected {expected}.")
-    return deviation
-
-
 def check_vector(values: Sequence[float], name: str) -> tuple[float, ...]:
     """Return the coordinates of one point as a tuple of finite floats."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
         raise ValueError(
             f"{name} is {values!r}, expected one finite number per coordinate. Write (0.0, 1.0) "
-            f"for a point in the plane, or (0.0,) for a point on the line."
+            f"for a point in two dimensions, or (0.0,) for a point in one."
         )
     return tuple(vector.tolist())
 
@@ -66,7 +55,7 @@ def check_corners(
     if len(a) != len(b) or any(x >= y for x, y in zip(a, b, strict=True)):
         raise ValueError(
             f"low is {a} and high is {b}, expected low below high in every coordinate. Swap the "
-            f"coordinates where it is not."
+            f"coordinates in which it is not."
         )
     return a, b
 
@@ -82,9 +71,9 @@ def check_same_dimension(centers: Sequence[Sequence[float]]) -> None:
 
 
 def check_locations(X: ArrayLike, n_features: int) -> Floats:
-    """Return the points where a density is evaluated, shape (m, n_features).
+    """Return the points at which a density is evaluated, shape (m, n_features).
 
-    With one feature, a flat array holds one point per entry.
+    If there is only one feature, X may also have shape (m,).
     """
     points = np.asarray(X, dtype=np.float64)
     if points.ndim == 1 and n_features == 1:
@@ -98,19 +87,23 @@ def check_locations(X: ArrayLike, n_features: int) -> Floats:
 
 
 def check_component_means(means: ArrayLike) -> Floats:
-    """Return the means of a mixture, shape (k, d); a flat array is a mixture on the line."""
+    """Return the means of a mixture, shape (k, d); shape (k,) is accepted in one dimension."""
     centers = np.asarray(means, dtype=np.float64)
     centers = centers[:, None] if centers.ndim == 1 else centers
     if centers.ndim != 2 or centers.size == 0 or not np.isfinite(centers).all():
         raise ValueError(
             f"means has shape {np.shape(means)}, expected finite numbers of shape (k, d): one row "
-            f"per component. Use shape (k,) for a mixture on the line."
+            f"per component. In one dimension, shape (k,) is accepted too."
         )
     return centers
 
 
 def check_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
-    """Return numbers, diagonals or matrices as positive definite matrices, shape (k, d, d)."""
+    """Return one positive definite matrix per component, shape (k, d, d).
+
+    Accepted are one variance for all components, one variance per component, the diagonals of the
+    matrices, or the matrices themselves.
+    """
     given = np.asarray(covariances, dtype=np.float64)
     if given.ndim <= 1 and given.shape in {(), (k,)}:
         full = np.broadcast_to(given, (k,))[:, None, None] * np.eye(d)
@@ -120,7 +113,7 @@ def check_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
         full = given
     else:
         raise ValueError(
-            f"covariances has shape {given.shape}, expected one number, ({k},), ({k}, {d}) or "
+            f"covariances has shape {given.shape}, expected (), ({k},), ({k}, {d}) or "
             f"({k}, {d}, {d}) for {k} components in {d} dimensions. Give one entry per component."
         )
     try:
@@ -138,7 +131,7 @@ def check_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
 
 
 def check_component_weights(weights: ArrayLike | None, n_components: int) -> Floats:
-    """Return one share per component, scaled to sum to one; None makes them equal."""
+    """Return one weight per component, normalized to sum to one; None stands for equal weights."""
     raw = np.ones(n_components) if weights is None else np.asarray(weights, dtype=np.float64)
     if raw.shape != (n_components,) or not (np.isfinite(raw).all() and (raw > 0).all()):
         raise ValueError(
@@ -149,18 +142,18 @@ def check_component_weights(weights: ArrayLike | None, n_components: int) -> Flo
     return normalized
 
 
-def check_inside(x: Floats, low: float, high: float) -> None:
-    """Raise where x lies outside the interval on which a conditional density is defined."""
+def check_x_inside(x: Floats, low: float, high: float) -> None:
+    """Raise if an x lies outside the interval on which the conditional density is defined."""
     outside = ~((x >= low) & (x <= high))
     if outside.any():
         raise ValueError(
-            f"x is {x[outside].flat[0]}, expected a number in [{low}, {high}]: elsewhere f(y | x) "
-            f"is not defined. Keep x in the interval."
+            f"x is {x[outside].flat[0]}, expected a number in [{low}, {high}]: f(y | x) is "
+            f"not defined elsewhere. Restrict x to this interval."
         )
 
 
-def check_single(x: ArrayLike) -> Floats:
-    """Return a single number as an array of one entry."""
+def check_single_x(x: ArrayLike) -> Floats:
+    """Return a single x as an array of one entry."""
     array = np.asarray(x, dtype=np.float64)
     if array.size != 1:
         raise ValueError(

@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Flags, Floats, Numbers
 from quickshift.checks.numbers import (
     check_count,
-    check_least,
-    check_length,
     check_real,
     check_tau,
     check_whole,
 )
-from quickshift.checks.points import refuse_lossy
+from quickshift.checks.points import refuse_masked_or_dates
 
 __all__ = [
     "check_blur",
@@ -31,17 +29,18 @@ __all__ = [
     "check_image",
     "check_integer_range",
     "check_kernel_size",
+    "check_label_dtype",
     "check_label_image",
-    "check_label_room",
     "check_labeled_image",
     "check_mask",
+    "check_mask_not_empty",
     "check_mask_shape",
     "check_mask_values",
     "check_n_segments",
     "check_out",
     "check_pixel_bandwidth",
-    "check_plane_image",
     "check_scaled_colors",
+    "check_skimage_image",
     "check_spacing",
     "check_start_label",
     "check_tau_within",
@@ -50,9 +49,9 @@ __all__ = [
 ]
 
 _SMALLEST, _LARGEST = 1e-100, 1e100  # squares of lengths in this range are finite and not 0
-_MOST_AXES = 8  # a pixel has 3^axes pixels around it, itself included
-_WIDEST_BLUR = 1e4  # SciPy's filter takes 8 sigma products per pixel and axis
-_RGB_RANGE = (-1.0, 2.0)  # colors may leave [0, 1] a little, as after sharpening
+_MOST_AXES = 8  # a pixel and its neighbors are 3^axes pixels, so the cost grows quickly
+_WIDEST_BLUR = 1e4  # SciPy's filter computes 8 * sigma products per pixel and axis
+_RGB_RANGE = (-1.0, 2.0)  # colors may lie slightly outside [0, 1], for example after sharpening
 
 
 # The picture
@@ -90,8 +89,8 @@ def check_image(image: ArrayLike) -> Numbers:
 def check_integer_range(image: Numbers) -> None:
     """Refuse integers that would all become nearly 0 when divided by the maximum of their type.
 
-    Bytes stored as int32 or int64 are an error, and bytes stored as uint16 a warning: a dark
-    16-bit picture is possible.
+    Integers of 32 or 64 bits that would fit into 16 bits are an error. Integers of 16 bits that
+    would fit into 8 bits only cause a warning, because a picture may indeed be that dark.
     """
     if image.dtype.kind not in "iu" or image.dtype.itemsize == 1 or image.size == 0:
         return
@@ -106,16 +105,16 @@ def check_integer_range(image: Numbers) -> None:
     if 0 < largest <= np.iinfo(np.uint8).max:
         warnings.warn(
             f"{came}, which is nearly black: colors are divided by {np.iinfo(image.dtype).max}. "
-            f"Use image.astype(numpy.uint8) if its values are bytes.",
-            stacklevel=4,  # the caller of segment or segment_forest
+            f"Use image.astype(numpy.uint8) if white is 255.",
+            stacklevel=4,  # points to the caller of segment or segment_forest
         )
 
 
-def check_plane_image(image: ArrayLike, channel_axis: int, *, to_lab: bool) -> Numbers:
-    """Return a picture of two spatial axes for scikit-image's function, channels last.
+def check_skimage_image(image: ArrayLike, channel_axis: int, *, to_lab: bool) -> Numbers:
+    """Return a picture that scikit-image's quickshift accepts, with the channels as last axis.
 
-    If the picture is to be converted to Lab, the error for a wrong number of channels begins with
-    scikit-image's own words.
+    It has two spatial axes. If it is to be converted to Lab, it must have three channels; the error
+    for another number begins with scikit-image's own words, because existing code may match them.
     """
     picture = check_image(np.atleast_3d(np.asanyarray(image)))
     if picture.ndim > 3:
@@ -147,7 +146,8 @@ def check_channel_axis(channel_axis: Any, shape: tuple[int, ...]) -> int | None:
     n_axes = len(shape)
     if n_axes - (axis is not None) > _MOST_AXES:
         raise ValueError(
-            f"image has {n_axes} axes, expected at most {_MOST_AXES} and one of channels."
+            f"image has {n_axes} axes, expected at most {_MOST_AXES} spatial axes and one axis of "
+            f"channels. Segment the picture in parts with fewer axes."
         )
     if axis is None and n_axes == 0:
         raise ValueError("image has shape (), expected at least one axis of pixels.")
@@ -162,8 +162,8 @@ def check_channel_axis(channel_axis: Any, shape: tuple[int, ...]) -> int | None:
     if n_axes == 2:
         raise ValueError(
             f"image has shape {shape} and channel_axis is {axis}, expected None (or the default, "
-            f"-1) for an image with 2 axes, which is gray. Pass image[numpy.newaxis] if it is a "
-            f"line of colors."
+            f"-1): an image with 2 axes is gray. Pass image[numpy.newaxis] if it is a single line "
+            f"of pixels with channels."
         )
     if not -n_axes <= axis < n_axes:
         raise ValueError(
@@ -205,7 +205,7 @@ def check_color_channels(n_channels: int, shape: tuple[int, ...], channel_axis: 
 
 
 def check_convert2lab(convert2lab: Any) -> bool:
-    """Return the flag; a number would hide an argument in the wrong place."""
+    """Return the flag; other types are refused, because they suggest a misplaced argument."""
     if not isinstance(convert2lab, bool | np.bool_):
         raise TypeError(f"convert2lab is {convert2lab!r}, expected True or False.")
     return bool(convert2lab)
@@ -215,12 +215,9 @@ def check_convert2lab(convert2lab: Any) -> bool:
 
 
 def check_color_ratio(ratio: Any) -> float:
-    """Return the factor of colors, finite and not negative."""
+    """Return the factor by which colors are multiplied, finite and not negative."""
     expected = "a finite number of at least 0 (0 ignores colors)"
-    factor = check_least(ratio, "ratio", expected)
-    if math.isinf(factor):
-        raise ValueError(f"ratio is {factor!r}, expected {expected}.")
-    return factor
+    return check_real(ratio, "ratio", expected, 0, math.inf, closed="left")
 
 
 def check_color_range(values: Numbers, mask: Flags | None, convert2lab: bool) -> None:
@@ -263,13 +260,13 @@ def check_blur(sigma: Any, n_axes: int) -> list[float]:
 
 
 def check_spacing(spacing: Any, n_axes: int) -> Floats:
-    """Return the distance between neighboring pixels along each spatial axis; None is 1."""
+    """Return the distance between neighboring pixels along each spatial axis, 1 for None."""
     given = 1.0 if spacing is None else spacing
     return np.array(_per_axis(given, "spacing", n_axes, _SMALLEST, _LARGEST))
 
 
 def _per_axis(value: Any, name: str, n_axes: int, least: float, most: float) -> list[float]:
-    """Return one number per axis, given one for all axes or one for each."""
+    """Return one number per axis; a single number stands for all axes."""
     expected = (
         f"a number from {least:g} to {most:g}, or {n_axes} of them, one for each spatial axis"
     )
@@ -278,30 +275,24 @@ def _per_axis(value: Any, name: str, n_axes: int, least: float, most: float) -> 
         entries = [entries] * n_axes
     if len(entries) != n_axes:
         raise ValueError(f"{name} has {len(entries)} entries, expected {expected}.")
-    numbers = [check_real(entry, name, expected) for entry in entries]
-    for number in numbers:
-        if not least <= number <= most:
-            raise ValueError(f"{name} is {number!r}, expected {expected}.")
-    return numbers
+    return [check_real(entry, name, expected, least, most) for entry in entries]
 
 
 def check_pixel_bandwidth(bandwidth: Any) -> float:
     """Return a bandwidth whose square neither overflows nor underflows."""
-    width = check_length(bandwidth, "bandwidth")
-    if not _SMALLEST <= width <= _LARGEST:
-        raise ValueError(f"bandwidth is {bandwidth!r}, expected a length from 1e-100 to 1e100.")
-    return width
+    expected = "a length from 1e-100 to 1e100"
+    return check_real(bandwidth, "bandwidth", expected, _SMALLEST, _LARGEST)
 
 
 def check_kernel_size(kernel_size: Any) -> float:
-    """Return scikit-image's bandwidth, which is at least 1."""
+    """Return scikit-image's name for the bandwidth, a number of at least 1."""
     if not 1 <= kernel_size < 1e18:
-        raise ValueError(f"kernel_size is {kernel_size!r}, expected at least 1, and below 1e18.")
+        raise ValueError(f"kernel_size is {kernel_size!r}, expected a number from 1 to below 1e18.")
     return float(kernel_size)
 
 
 def check_window(window: Any, bandwidth: float) -> float | None:
-    """Return half the width of the window in bandwidths, or None."""
+    """Return half the width of the window in bandwidths; None, an automatic width, stays None."""
     if window is None:
         return None
     expected = "a positive number of bandwidths, or None"
@@ -312,7 +303,7 @@ def check_window(window: Any, bandwidth: float) -> float | None:
 
 
 def check_tau_within(tau: Any, max_tau: float) -> float:
-    """Return a tau up to which the parents of a forest are known."""
+    """Return a tau of at most max_tau, up to which the forest knows all parents."""
     length = check_tau(tau)
     if length > max_tau:
         raise ValueError(
@@ -323,7 +314,7 @@ def check_tau_within(tau: Any, max_tau: float) -> float:
 
 
 def check_finite_tau(tau: Any) -> float:
-    """Return a tau that bounds the border with which a tile is read."""
+    """Return a finite tau. Tiles are read with a border of that width."""
     length = check_tau(tau)
     if math.isinf(length):
         raise ValueError(
@@ -335,12 +326,13 @@ def check_finite_tau(tau: Any) -> float:
 
 
 def check_n_segments(n_segments: Any, least: int, most: int, max_tau: float) -> int:
-    """Return a number of segments that a forest can be cut into."""
+    """Return a number of segments into which a forest can be cut."""
     wanted = check_count(n_segments, "n_segments", most, "the number of pixels")
     if wanted < least:
         raise ValueError(
-            f"n_segments is {n_segments}, expected at least {least}: the number of modes without "
-            f"a higher pixel within max_tau={max_tau!r}. Compute the forest with a larger max_tau."
+            f"n_segments is {n_segments}, expected at least {least}: the number of pixels "
+            f"without a higher pixel within max_tau={max_tau!r}. Compute the forest with a larger "
+            f"max_tau."
         )
     return wanted
 
@@ -349,18 +341,23 @@ def check_n_segments(n_segments: Any, least: int, most: int, max_tau: float) -> 
 
 
 def check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Flags | None:
-    """Return a copy of the mask, or None if it leaves no pixel out."""
+    """Return a copy of the mask, or None if all pixels are inside."""
     if mask is None:
         return None
     array = check_mask_values(mask)
     check_mask_shape(array.shape, shape)
-    if not array.any():
-        raise ValueError("mask is False everywhere, expected at least one pixel inside (True).")
+    check_mask_not_empty(bool(array.any()))
     return None if array.all() else np.array(array, order="C")
 
 
+def check_mask_not_empty(has_inside: bool) -> None:
+    """Refuse a mask that leaves all pixels out."""
+    if not has_inside:
+        raise ValueError("mask is False everywhere, expected at least one pixel inside (True).")
+
+
 def check_mask_values(mask: ArrayLike) -> Flags:
-    """Return a mask, or part of one, as bools; integers must be 0 or 1."""
+    """Return a mask, or a tile of one, as bools; integers must be 0 or 1."""
     if isinstance(mask, np.ma.MaskedArray):
         raise ValueError("mask is a masked array, expected bools. Use mask.filled(False).")
     array = np.asarray(mask)
@@ -385,7 +382,7 @@ def check_mask_shape(mask_shape: tuple[int, ...], shape: tuple[int, ...]) -> Non
 
 
 def check_tile(tile: Any, n_axes: int, default: int) -> tuple[int, ...]:
-    """Return the sides of a tile in pixels; None gives every side the default."""
+    """Return the side lengths of a tile in pixels; None stands for the default on every axis."""
     if tile is None:
         return (default,) * n_axes
     sides = tuple(tile) if isinstance(tile, tuple | list) else (tile,) * n_axes
@@ -397,7 +394,7 @@ def check_tile(tile: Any, n_axes: int, default: int) -> tuple[int, ...]:
 
 
 def check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
-    """Return the array to write labels to, a new one if none was given."""
+    """Return the array to which labels are written: the given one, or a new one."""
     if out is None:
         return np.empty(shape, dtype=np.int64)
     if tuple(out.shape) != shape or np.dtype(out.dtype).kind not in "iu":
@@ -412,7 +409,7 @@ def check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
 
 
 def check_start_label(start_label: Any) -> int:
-    """Return the first label of a segmentation, which is int64."""
+    """Return the first label; all labels that follow it must fit into int64."""
     first = check_whole(start_label, "start_label")
     if abs(first) > 1 << 62:
         raise ValueError(
@@ -429,7 +426,7 @@ def check_label_image(labels: ArrayLike) -> Numbers:
             f"labels is a {type(labels).__name__}, expected whole numbers, one per segment. Pass "
             f"forest.labels_at(tau) or forest.labels_for(n_segments)."
         )
-    refuse_lossy(labels, "labels")
+    refuse_masked_or_dates(labels, "labels")
     array = np.asarray(labels)
     if array.size == 0 or array.ndim == 0:
         raise ValueError(
@@ -459,9 +456,9 @@ def check_labeled_image(
 ) -> tuple[Numbers, int | None]:
     """Return the picture that belongs to a label image, and its channel axis if it has one.
 
-    Bools are refused, since the mean of bools is not a bool.
+    Bools are refused, because the mean of bools is not a bool.
     """
-    refuse_lossy(image, "image")
+    refuse_masked_or_dates(image, "image")
     array = np.asarray(image)
     if array.dtype.kind not in "iuf":
         raise TypeError(
@@ -482,11 +479,11 @@ def check_labeled_image(
     )
 
 
-def check_label_room(dtype: np.dtype[Any], first: int, last: int, name: str, fix: str) -> None:
-    """Refuse an integer type that cannot hold all labels."""
-    room = np.iinfo(dtype)
-    if first < room.min or last > room.max:
+def check_label_dtype(dtype: np.dtype[Any], first: int, last: int, name: str, fix: str) -> None:
+    """Refuse an integer type that cannot hold the labels from ``first`` to ``last``."""
+    limits = np.iinfo(dtype)
+    if first < limits.min or last > limits.max:
         raise ValueError(
-            f"{name} is of type {dtype}, which goes from {room.min} to {room.max}; expected room "
-            f"for labels from {first} to {last}. {fix}"
+            f"{name} is of type {dtype}, which ranges from {limits.min} to {limits.max}; expected "
+            f"a type that holds labels from {first} to {last}. {fix}"
         )

@@ -2,7 +2,7 @@
 
 import math
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,32 +14,44 @@ __all__ = [
     "check_bandwidth",
     "check_choice",
     "check_count",
-    "check_least",
     "check_length",
+    "check_nonnegative",
     "check_positive",
     "check_real",
-    "check_share",
     "check_tau",
     "check_whole",
 ]
 
 
-def check_real(value: Any, name: str, expected: str) -> float:
-    """Return a real number as a float. NaN and booleans are refused."""
+def check_real(
+    value: Any,
+    name: str,
+    expected: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    closed: Literal["both", "left", "right", "neither"] = "both",
+) -> float:
+    """Return a real number from an interval as a float. NaN and booleans are refused.
+
+    ``closed`` names the ends of the interval that belong to it. ``expected`` completes the error
+    message "... is ..., expected ...".
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, expected {expected}.")
     number = float(value)
     if math.isnan(number):
         raise ValueError(f"{name} is NaN, expected {expected}.")
+    above = low <= number if closed in {"both", "left"} else low < number
+    below = number <= high if closed in {"both", "right"} else number < high
+    if not (above and below):
+        raise ValueError(f"{name} is {value!r}, expected {expected}.")
     return number
 
 
-def check_least(value: Any, name: str, expected: str = "a number of at least 0") -> float:
-    """Return a number of at least 0; infinity is allowed."""
-    number = check_real(value, name, expected)
-    if number < 0:
-        raise ValueError(f"{name} is {number!r}, expected {expected}.")
-    return number
+def check_nonnegative(value: Any, name: str, expected: str = "a number of at least 0") -> float:
+    """Return a number of at least 0, which may be infinite."""
+    return check_real(value, name, expected, 0)
 
 
 def check_positive(value: Any, name: str, *, below: float = math.inf) -> float:
@@ -47,19 +59,7 @@ def check_positive(value: Any, name: str, *, below: float = math.inf) -> float:
     expected = "a positive, finite number"
     if below < math.inf:
         expected = f"a positive number below {below:g}"
-    number = check_real(value, name, expected)
-    if not 0 < number < below:
-        raise ValueError(f"{name} is {value!r}, expected {expected}.")
-    return number
-
-
-def check_share(value: Any, name: str) -> float:
-    """Return a share of at least 0 and below 1."""
-    expected = "a share of at least 0 and below 1"
-    number = check_real(value, name, expected)
-    if not 0 <= number < 1:
-        raise ValueError(f"{name} is {value!r}, expected {expected}.")
-    return number
+    return check_real(value, name, expected, 0, below, closed="neither")
 
 
 def check_whole(
@@ -76,7 +76,7 @@ def check_whole(
 
 
 def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:
-    """Return a whole number from 1 to ``most``; ``what`` says what the limit stands for."""
+    """Return a whole number from 1 to ``most``; ``what`` names that limit in the error message."""
     expected = f"a whole number from 1 to {most}"
     number = check_whole(value, name, expected=expected)
     if not 1 <= number <= most:
@@ -87,8 +87,8 @@ def check_count(value: Any, name: str, most: int, what: str = "the number of sam
 def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:
     """Return a string that is one of the choices.
 
-    ``otherwise`` is put before the choices in the message, where the argument may also be something
-    that is not a string, such as "a number or ".
+    If the argument may also be something other than a string, ``otherwise`` describes it. The error
+    message puts this text before the choices, so it ends with "or ": for example "a number or ".
     """
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
@@ -99,22 +99,16 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
 
 def check_length(value: Any, name: str) -> float:
     """Return a positive length, which may be infinite."""
-    length = check_real(value, name, "a positive length")
-    if length <= 0:
-        raise ValueError(f"{name} is {length!r}, expected a positive length.")
-    return length
+    return check_real(value, name, "a positive length", 0, closed="right")
 
 
 def check_tau(tau: Any) -> float:
     """Return a length of at least 0; infinity keeps every edge."""
-    length = check_real(
-        tau, "tau", "a length of at least 0 (only an estimator's parameter may be 'auto')"
+    expected = (
+        "a length of at least 0: numpy.inf keeps every edge, and only an estimator's tau may be "
+        "'auto'"
     )
-    if length < 0:
-        raise ValueError(
-            f"tau is {length!r}, expected a length of at least 0 (numpy.inf keeps every edge)."
-        )
-    return length
+    return check_real(tau, "tau", expected, 0)
 
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:

@@ -16,17 +16,17 @@ __all__ = [
     "check_responses",
     "check_rows",
     "check_weights",
-    "refuse_lossy",
+    "refuse_masked_or_dates",
 ]
 
 
-def refuse_lossy(X: Any, name: str = "X") -> None:
-    """Raise for masked entries and dates, which NumPy would silently convert to numbers."""
+def refuse_masked_or_dates(X: Any, name: str = "X") -> None:
+    """Raise for masked entries and for dates, which NumPy would silently convert to numbers."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
-            f"{name} has {masked} masked entries, expected none. Drop those rows or fill them "
-            f"first, for example with {name}.filled(value)."
+            f"{name} has {masked} masked entries, expected none. Drop those rows or fill them, "
+            f"for example with {name}.filled(value)."
         )
     dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # a data frame
     columns = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
@@ -42,7 +42,7 @@ def _numbers(values: Any, name: str, shape: str) -> Numbers:
     """Return real numbers as an array: float32 stays float32, anything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
-    refuse_lossy(values, name)
+    refuse_masked_or_dates(values, name)
     try:
         array = np.asarray(values)
         if array.dtype != np.float32 and array.dtype.kind != "c":
@@ -50,7 +50,7 @@ def _numbers(values: Any, name: str, shape: str) -> Numbers:
     except (TypeError, ValueError, OverflowError) as error:
         message = (
             f"{name} has entries that are not numbers ({error}), expected real numbers of shape "
-            f"{shape}. Convert or drop them."
+            f"{shape}. Convert these entries, or drop them."
         )
         raise ValueError(message) from error
     if array.dtype.kind == "c":
@@ -112,7 +112,7 @@ def check_n_features(points: Numbers, n_features: int, name: str) -> None:
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
-    """Return frequencies as a float64 array; None, which stands for all ones, stays None."""
+    """Return weights as a float64 array; None, which stands for equal weights, stays None."""
     if weights is None:
         return None
     array = np.ascontiguousarray(
@@ -133,13 +133,17 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
         total = array.sum()
     if not np.isfinite(total):
         raise ValueError(
-            "sample_weight has an infinite sum, expected frequencies. Divide them by a constant."
+            "sample_weight has a sum that overflows, expected a finite sum. Divide the weights "
+            "by a constant."
         )
     return array
 
 
 def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Return one positive period per feature, inf if it is not periodic; None if none is."""
+    """Return one positive period per feature, or None if no feature is periodic.
+
+    The period of a feature that is not periodic is infinite.
+    """
     if period is None:
         return None
     try:
@@ -160,7 +164,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
 
 
 def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
-    """Return row indices, an array of any shape, as int64."""
+    """Return an array of row indices, of any shape, as int64."""
     array = np.asarray(rows)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} is of type {array.dtype}, expected row indices (whole numbers).")

@@ -1,4 +1,4 @@
-"""Checks of the arguments of modal regression: shares, pairs of bandwidths, grids, outputs."""
+"""Checks of the arguments of modal regression."""
 
 import math
 from typing import Any
@@ -8,44 +8,38 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
 from quickshift.checks.numbers import check_bandwidth, check_real
-from quickshift.checks.points import check_points, refuse_lossy
+from quickshift.checks.points import check_points, refuse_masked_or_dates
 from quickshift.kernels import Kernel
 
 __all__ = [
+    "check_bandwidth_pair",
     "check_coverage",
     "check_grid",
+    "check_min_density_ratio",
+    "check_n_outputs",
     "check_one_output",
-    "check_outputs",
-    "check_pair",
-    "check_ratio",
 ]
 
 
-def check_ratio(min_density_ratio: Any) -> float:
+def check_min_density_ratio(min_density_ratio: Any) -> float:
     """Return ``min_density_ratio`` as a float, from 0 to 1."""
     expected = "a share of the highest mode's density, from 0 to 1"
-    ratio = check_real(min_density_ratio, "min_density_ratio", expected)
-    if not 0 <= ratio <= 1:
-        raise ValueError(f"min_density_ratio is {min_density_ratio!r}, expected {expected}.")
-    return ratio
+    return check_real(min_density_ratio, "min_density_ratio", expected, 0, 1)
 
 
 def check_coverage(coverage: Any) -> float:
     """Return ``coverage`` as a float, strictly between 0 and 1."""
     expected = "a share of new responses, above 0 and below 1"
-    share = check_real(coverage, "coverage", expected)
-    if not 0 < share < 1:
-        raise ValueError(f"coverage is {coverage!r}, expected {expected}.")
-    return share
+    return check_real(coverage, "coverage", expected, 0, 1, closed="neither")
 
 
-def check_pair(
+def check_bandwidth_pair(
     bandwidth: Any, kernel: Kernel, period: Floats | None
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the bandwidths (h_x, h_y), and the numbers that X and y have to be divided by.
+    """Return the bandwidths (h_x, h_y), and the numbers by which X and y are to be divided.
 
-    The divisors are (1, 1) if one bandwidth was given for x and y together, (h_x, h_y) if a pair
-    was given.
+    The divisors are (h_x, h_y) if a pair of bandwidths was given, and (1, 1) if a single bandwidth
+    was given for both X and y.
     """
     single = np.ndim(bandwidth) == 0
     pair = (bandwidth, bandwidth) if single else tuple(bandwidth)
@@ -62,12 +56,12 @@ def check_pair(
 
 
 def check_grid(grid: ArrayLike, n_queries: int | None = None) -> Floats:
-    """Return a grid of increasing, finite x as a float64 array of one dimension.
+    """Return a grid of strictly increasing, finite x, shape (m,), float64.
 
-    ``n_queries`` is the number of queries whose modes are to be followed, if it is known; the grid
-    must have one x for each of them.
+    If ``n_queries`` is given, m must be equal to it: modes were found at that many queries, and the
+    grid has one x for each of them.
     """
-    refuse_lossy(grid, "grid")
+    refuse_masked_or_dates(grid, "grid")
     # A ragged list becomes an array of objects, so that the checks below can describe it.
     column = grid if hasattr(grid, "ndim") else np.array(grid, dtype=object)
     shape = np.shape(column)
@@ -75,8 +69,8 @@ def check_grid(grid: ArrayLike, n_queries: int | None = None) -> Floats:
     if shape not in {(n,), (n, 1)}:
         lengths = "(m,) or (m, 1)" if n_queries is None else f"({n},) or ({n}, 1)"
         raise ValueError(
-            f"grid has shape {shape}, expected {lengths}: one x for each query of the modes. Pass "
-            f"the grid that the modes were found at."
+            f"grid has shape {shape}, expected {lengths}: one x per query. Pass the x at "
+            f"which the modes were found."
         )
     x: Floats = check_points(np.asarray(column).reshape(-1, 1), "grid")[:, 0].astype(np.float64)
     falls = np.flatnonzero(np.diff(x) <= 0)
@@ -84,22 +78,22 @@ def check_grid(grid: ArrayLike, n_queries: int | None = None) -> Floats:
         i = int(falls[0])
         raise ValueError(
             f"grid has {float(x[i + 1])!r} after {float(x[i])!r} at position {i + 1}, expected "
-            f"rising numbers. Find the modes at numpy.unique(grid)."
+            f"increasing numbers. Find the modes at numpy.unique(grid)."
         )
     return x
 
 
 def check_one_output(values: Floats) -> None:
-    """Raise if modes have several outputs, which cannot be followed as curves."""
+    """Raise if modes have several outputs, because curves are defined for a single output."""
     if values.ndim != 1:
         raise ValueError(
-            f"modes has values of shape {values.shape}, expected (k,): curves are drawn for one "
-            f"output. Find the modes of each output by itself."
+            f"modes has values of shape {values.shape}, expected (k,): curves are defined for "
+            f"one output. Find the modes of each output separately."
         )
 
 
-def check_outputs(responses: Floats, n_outputs: int) -> Floats:
-    """Return checked responses if they have as many columns as those of the samples."""
+def check_n_outputs(responses: Floats, n_outputs: int) -> Floats:
+    """Return the responses if they have ``n_outputs`` columns, and raise otherwise."""
     columns = 1 if responses.ndim == 1 else responses.shape[1]
     if columns != n_outputs:
         raise ValueError(

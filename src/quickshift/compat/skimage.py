@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.images import check_kernel_size, check_plane_image
-from quickshift.checks.numbers import check_least
+from quickshift.checks.images import check_kernel_size, check_skimage_image
+from quickshift.checks.numbers import check_nonnegative
 from quickshift.image.color import rgb_to_lab, to_float
 from quickshift.threads import resolve_threads
 
@@ -78,7 +78,7 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     array([1, 1, 1, 0, 0, 0])
     """
     size = check_kernel_size(kernel_size)
-    blur = check_least(sigma, "sigma", "a width of at least 0")
+    blur = check_nonnegative(sigma, "sigma", "a width of at least 0")
     pixels = _prepare(image, blur, convert2lab, channel_axis) * ratio
     pixels = np.ascontiguousarray(pixels)
     if not np.isfinite(pixels).all():
@@ -105,7 +105,7 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
 
 def _prepare(image: ArrayLike, sigma: float, convert2lab: bool, channel_axis: int) -> Numbers:
     """Return the picture as floats, channels last, converted to Lab and blurred if wanted."""
-    picture = to_float(check_plane_image(image, channel_axis, to_lab=convert2lab))
+    picture = to_float(check_skimage_image(image, channel_axis, to_lab=convert2lab))
     if convert2lab:
         picture = rgb_to_lab(picture)
     if sigma:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks.datasets import Seed, check_inside, check_seed, check_single
+from quickshift.checks.datasets import Seed, check_seed, check_single_x, check_x_inside
 from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.datasets.gaussian_mixture import modes_on_line
 
@@ -105,7 +105,7 @@ class ConditionalMixture:
             If some x lies outside the interval, where f(y | x) is not defined.
         """
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
-        check_inside(x, self.low, self.high)
+        check_x_inside(x, self.low, self.high)
         weights, means, scales = self._at(x.ravel())
         z = (y.ravel()[:, None] - means) / scales
         parts = weights * np.exp(-0.5 * z * z) / (scales * np.sqrt(2 * np.pi))
@@ -123,8 +123,8 @@ class ConditionalMixture:
 
     def conditional_modes(self, x: float) -> Floats:
         """Return the local maxima of f(y | x) in y for a single ``x``, in ascending order."""
-        at = check_single(x)
-        check_inside(at, self.low, self.high)
+        at = check_single_x(x)
+        check_x_inside(at, self.low, self.high)
         weights, means, scales = self._at(at.ravel())
         return modes_on_line(weights[0], means[0], scales[0])
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks.datasets import Seed, check_noise, check_seed
+from quickshift.checks.datasets import Seed, check_seed
 from quickshift.checks.numbers import (
     check_choice,
-    check_least,
+    check_nonnegative,
     check_positive,
-    check_share,
+    check_real,
     check_whole,
 )
 
@@ -140,7 +141,9 @@ def circles(
 
 
 def _blur(X: Floats, noise: float, rng: np.random.Generator) -> Floats:
-    return X + check_noise(noise) * rng.standard_normal(X.shape)
+    expected = "a finite number of at least 0"
+    deviation = check_real(noise, "noise", expected, 0, math.inf, closed="left")
+    return X + deviation * rng.standard_normal(X.shape)
 
 
 def lattice(shape: int | Sequence[int], d: int = 2) -> Floats:
@@ -234,8 +237,9 @@ def seed_spreader(
     ((100000, 3), 10)
     """
     n, d, stay = check_whole(n, "n", 0), check_whole(d, "d", 1), check_whole(stay, "stay", 1)
-    box, noise = check_positive(box, "box"), check_share(noise, "noise")
-    restarts = check_least(restarts, "restarts")
+    box = check_positive(box, "box")
+    noise = check_real(noise, "noise", "a share of at least 0 and below 1", 0, 1, closed="left")
+    restarts = check_nonnegative(restarts, "restarts")
     varying = check_choice(variant, "variant", ("simden", "varden")) == "varden"
     rng = check_seed(seed)
     X = np.empty((n, d))

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from quickshift.arrays import Numbers
-from quickshift.checks.points import check_points, refuse_lossy
+from quickshift.checks.points import check_points, refuse_masked_or_dates
 
 __all__ = ["all_or_nothing", "validated"]
 
@@ -28,7 +28,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers:
     """Return X as float64 or float32 in C order; store or check its feature count and names."""
-    refuse_lossy(X)
+    refuse_masked_or_dates(X)
     try:
         points = validate_data(
             estimator,

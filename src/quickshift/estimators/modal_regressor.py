@@ -13,7 +13,12 @@ from quickshift import stages
 from quickshift.arrays import Floats, Numbers
 from quickshift.checks.numbers import check_choice, check_tau
 from quickshift.checks.points import check_period, check_responses, check_weights
-from quickshift.checks.regression import check_coverage, check_outputs, check_pair, check_ratio
+from quickshift.checks.regression import (
+    check_bandwidth_pair,
+    check_coverage,
+    check_min_density_ratio,
+    check_n_outputs,
+)
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.kernels import get_kernel
 from quickshift.memory import require_memory
@@ -177,7 +182,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         """Fit checked data; the parameters are checked here."""
         self._data = data
         self._parameters = self.get_params()  # to fit the same model without the held-out rows
-        ratio = check_ratio(self.min_density_ratio)
+        ratio = check_min_density_ratio(self.min_density_ratio)
         automatic = isinstance(self.tau, str)
         if automatic:
             check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
@@ -197,7 +202,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             bandwidth: Any = choose_pair(data, self.bandwidth, modes_of)
         else:
             bandwidth = self.bandwidth
-        pair, divisor = check_pair(bandwidth, get_kernel(self.kernel), data.period)
+        pair, divisor = check_bandwidth_pair(bandwidth, get_kernel(self.kernel), data.period)
         self._joint = estimate_joint(data, pair, divisor)
         self._mode_options = options_for(self._joint)
         self.bandwidth_ = self._joint.bandwidth
@@ -260,7 +265,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         modes = self.predict_modes(X)
-        responses = check_outputs(check_responses(y, len(modes)), self.n_outputs_)
+        responses = check_n_outputs(check_responses(y, len(modes)), self.n_outputs_)
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
             nonconformity_scores(modes, responses),
@@ -319,7 +324,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             may well be negative.
         """
         predicted = self.predict(X)
-        truth = check_outputs(check_responses(y, len(predicted)), self.n_outputs_)
+        truth = check_n_outputs(check_responses(y, len(predicted)), self.n_outputs_)
         weights = check_weights(sample_weight, len(predicted))
         finite = np.isfinite(predicted).reshape(len(predicted), -1)
         supported = np.logical_and.reduce(finite, axis=1)

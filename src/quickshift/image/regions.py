@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.images import (
     check_connectivity,
+    check_label_dtype,
     check_label_image,
-    check_label_room,
     check_labeled_image,
 )
 from quickshift.checks.numbers import check_whole
@@ -361,7 +361,7 @@ def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) ->
     if not segments.size:
         return segments.astype(dtype)
     fix = "Use labels.astype(numpy.int64), another start_label or a larger min_size."
-    check_label_room(dtype, start_label, start_label + int(segments.max()), "labels", fix)
+    check_label_dtype(dtype, start_label, start_label + int(segments.max()), "labels", fix)
     names: Numbers = segments.astype(dtype)
     names += dtype.type(start_label)  # integers that wrapped around wrap back
     return names

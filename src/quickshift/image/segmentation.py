@@ -14,7 +14,7 @@ from quickshift.checks.images import (
     check_start_label,
     check_window,
 )
-from quickshift.checks.numbers import check_least, check_tau
+from quickshift.checks.numbers import check_nonnegative, check_tau
 from quickshift.image.forest import SegmentForest, cut_forest, cut_forest_into
 from quickshift.image.graph import climb_pixels, sum_kernels
 from quickshift.image.pixels import pixel_settings, pixels_of
@@ -203,7 +203,7 @@ def segment_forest(
     >>> [int(forest.labels_at(tau).max()) + 1 for tau in (0.5, 20.0, 200.0)]
     [48, 2, 1]
     """
-    farthest = check_least(max_tau, "max_tau", "a length of at least 0")
+    farthest = check_nonnegative(max_tau, "max_tau", "a length of at least 0")
     return _find_forest(
         image,
         bandwidth=bandwidth,

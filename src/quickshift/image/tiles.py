@@ -16,7 +16,8 @@ from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks.images import (
     check_finite_tau,
     check_image,
-    check_label_room,
+    check_label_dtype,
+    check_mask_not_empty,
     check_mask_shape,
     check_mask_values,
     check_out,
@@ -253,10 +254,9 @@ def _write_labels(root: Indices, density: Floats, labels: Numbers, first: int) -
         is_root = (root[chunk] == chunk) & ~np.isnan(density[chunk])
         roots.append(chunk[is_root])
     sorted_roots = PixelGraph(root, density, density).highest_first(np.concatenate(roots))
-    if sorted_roots.size == 0:
-        raise ValueError("mask is False everywhere, expected at least one pixel inside (True).")
+    check_mask_not_empty(sorted_roots.size > 0)
     last = first + sorted_roots.size - 1
-    check_label_room(np.dtype(labels.dtype), first - 1, last, "out", "Use numpy.int64.")
+    check_label_dtype(np.dtype(labels.dtype), first - 1, last, "out", "Use numpy.int64.")
     in_order = np.sort(sorted_roots)
     label_of = np.empty(in_order.size, dtype=np.int64)
     label_of[np.searchsorted(in_order, sorted_roots)] = np.arange(in_order.size)

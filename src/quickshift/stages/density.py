@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.clustering import check_above_rounding, check_rtol
+from quickshift.checks.clustering import check_bandwidth_underflow, check_rtol
 from quickshift.checks.numbers import check_bandwidth
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.kernels import Kernel, get_kernel
@@ -236,7 +236,7 @@ def make_estimate(
 ) -> Estimate:
     """Make an estimate whose kernel and tolerance were checked; the bandwidth is checked here."""
     h = check_bandwidth(bandwidth, kernel, samples.period)
-    check_above_rounding(h, samples.tree.exponent)
+    check_bandwidth_underflow(h, samples.tree.exponent)
     resolve_threads(n_jobs)  # raises if it is not a number of threads
     return Estimate(samples, kernel, h, rtol, n_jobs)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats, Indices
-from quickshift.checks.numbers import check_least, check_length, check_tau
+from quickshift.checks.numbers import check_length, check_nonnegative, check_tau
 from quickshift.checks.points import check_rows
 from quickshift.stages.diagnosis.neighborhoods import (
     NeighborIndex,
@@ -72,14 +72,14 @@ class ModeDiagnosis:
         That is, whether it is higher by more than δ than every sample that is within r of it but
         farther than r_M from it.
         """
-        return self.drop.at(r, math.inf) > check_least(delta, "delta")
+        return self.drop.at(r, math.inf) > check_nonnegative(delta, "delta")
 
     def is_minus(self, r: float, delta: float) -> bool:
         """Return whether the mode is an (r, δ)⁻-mode.
 
         That is, whether some sample within r of it is higher by more than δ.
         """
-        return self.rise.at(r, 0.0) > check_least(delta, "delta")
+        return self.rise.at(r, 0.0) > check_nonnegative(delta, "delta")
 
     @property
     def sentence(self) -> str:
@@ -301,7 +301,7 @@ def mode_recovery(
     (3, 1, 2, 2, array([0, 3]))
     """
     length, radius = check_tau(tau), check_length(mode_radius, "mode_radius")
-    slack, margin = check_least(epsilon, "epsilon"), check_least(delta, "delta")
+    slack, margin = check_nonnegative(epsilon, "epsilon"), check_nonnegative(delta, "delta")
     modes = cut(graph, radius, n_jobs=n_jobs).roots
     n_found = cut(graph, length, n_jobs=n_jobs).roots.size
     neighbors = index_neighbors(graph.samples, graph.heights)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
-from quickshift.checks.numbers import check_least
+from quickshift.checks.numbers import check_nonnegative
 from quickshift.stages.samples import Samples
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class StepFunction(NamedTuple):
 
     def at(self, radius: float, before: float) -> float:
         """Return the value at a radius, or ``before`` if the radius is below the first step."""
-        step = int(np.searchsorted(self.radii, check_least(radius, "r"), side="right"))
+        step = int(np.searchsorted(self.radii, check_nonnegative(radius, "r"), side="right"))
         return float(self.values[step - 1]) if step else before
 
 

@@ -15,7 +15,7 @@ from quickshift import _core
 from quickshift.arrays import Floats, Numbers
 from quickshift.checks.numbers import check_tau
 from quickshift.checks.points import check_n_features, check_points
-from quickshift.checks.regression import check_ratio
+from quickshift.checks.regression import check_min_density_ratio
 from quickshift.progress import Progress, reporting
 from quickshift.stages.regression.joint import Joint, Responses, scale_queries, sort_responses
 from quickshift.stages.regression.ragged import Ragged
@@ -170,7 +170,9 @@ def conditional_modes(
     """
     points = check_points(queries, "queries")
     check_n_features(points, joint.features.samples.n_features, "queries")
-    options = ModeOptions(check_tau(tau), check_ratio(min_density_ratio), bool(keep_flat))
+    options = ModeOptions(
+        check_tau(tau), check_min_density_ratio(min_density_ratio), bool(keep_flat)
+    )
     return find_modes(joint, points, options, responses, progress)
 
 

@@ -21,7 +21,7 @@ from quickshift.checks.points import (
     check_responses,
     check_weights,
 )
-from quickshift.checks.regression import check_pair
+from quickshift.checks.regression import check_bandwidth_pair
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.density import Estimate, fit_estimate
@@ -228,7 +228,7 @@ def prepare_joint(
     ((0.5, 2.0), 1)
     """
     data = checked_data(X, y, sample_weight, period, kernel=kernel, rtol=rtol, n_jobs=n_jobs)
-    pair, divisor = check_pair(bandwidth, get_kernel(kernel), data.period)
+    pair, divisor = check_bandwidth_pair(bandwidth, get_kernel(kernel), data.period)
     return estimate_joint(data, pair, divisor)
 
 
@@ -268,7 +268,7 @@ def estimate_joint(
 ) -> Joint:
     """Make the joint estimate as `prepare_joint` does, from checked arguments.
 
-    ``pair`` and ``divisor`` are the results of `check_pair`.
+    ``pair`` and ``divisor`` are the results of `check_bandwidth_pair`.
     """
     points, lengths = wrapped(data.X, data.period), data.period
     if lengths is not None and divisor[0] != 1.0:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks.numbers import check_least, check_length
+from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.points import check_finite_density, check_rows
 from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -118,7 +118,7 @@ class ClusterTree:
         >>> tree.components_at(0.5), tree.components_at(1.5)
         (array([0, 0, 0, 0]), array([ 0, -1,  1, -1]))
         """
-        threshold = check_least(level, "level", "a density of at least 0")
+        threshold = check_nonnegative(level, "level", "a density of at least 0")
         inside = (self.pieces >= 0) & (self.density > threshold)
         top = _tops_above(self.piece_merges, self._n_pieces, threshold)[self.pieces[inside]]
         components = np.full(self.density.size, -1, dtype=np.int64)
@@ -226,15 +226,15 @@ class ClusterTree:
         gone = np.zeros(self.leaf_indices.size, dtype=bool)
         birth, death = self.persistence().T
         if significance is not None:
-            gone |= self.known_significance() < check_least(significance, "significance")
+            gone |= self.known_significance() < check_nonnegative(significance, "significance")
         if prominence is not None:
-            gone |= birth - death < check_least(prominence, "prominence")
+            gone |= birth - death < check_nonnegative(prominence, "prominence")
         if prominence_ratio is not None:
-            least = check_least(prominence_ratio, "prominence_ratio")
+            least = check_nonnegative(prominence_ratio, "prominence_ratio")
             gone[death > 0] |= birth[death > 0] < least * death[death > 0]
         tree = contract(self, gone)
         if min_size is not None:
-            tree = contract(tree, small_leaves(tree, check_least(min_size, "min_size")))
+            tree = contract(tree, small_leaves(tree, check_nonnegative(min_size, "min_size")))
         return tree
 
     def known_significance(self) -> Floats:
