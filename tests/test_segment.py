@@ -264,7 +264,7 @@ def test_boundary_that_max_tau_leaves_is_infinite():
 
 
 def test_boundary_strength_wants_a_forest():
-    with pytest.raises(TypeError, match="forest is of type ndarray, expected what segment_forest"):
+    with pytest.raises(TypeError, match="forest is of type ndarray, expected a SegmentForest"):
         qs.boundary_strength(np.zeros((3, 3)))
 
 
@@ -507,17 +507,17 @@ def test_a_forest_says_what_it_does_not_know():
 def test_core_checks_what_it_is_given():
     values, spacing = np.zeros((6, 1)), np.ones(2)
     shape, reach = np.array([2, 3]), np.array([1, 1])
-    with pytest.raises(ValueError, match="shape does not fit the pixels"):
+    with pytest.raises(ValueError, match="shape must be positive, with one pixel per color"):
         _core.pixel_sums(values, np.array([2, 4]), spacing, None, 1.0, reach)
-    with pytest.raises(ValueError, match="shape does not fit the pixels"):
+    with pytest.raises(ValueError, match="shape must be positive, with one pixel per color"):
         _core.pixel_sums(values, np.array([1 << 62, 4]), spacing, None, 1.0, reach)
-    with pytest.raises(ValueError, match="mask does not fit"):
+    with pytest.raises(ValueError, match="mask must have one entry per pixel"):
         _core.pixel_sums(values, shape, spacing, np.ones(5, bool), 1.0, reach)
     with pytest.raises(ValueError, match="reach must have one number per axis"):
         _core.pixel_sums(values, shape, spacing, None, 1.0, np.array([1]))
-    with pytest.raises(ValueError, match="density does not fit"):
+    with pytest.raises(ValueError, match="density must have one entry per pixel"):
         _core.pixel_parents(values, shape, spacing, np.zeros(2, int), None, np.ones(5), 36, 1.0)
-    with pytest.raises(ValueError, match="parent must name pixels"):
+    with pytest.raises(ValueError, match="parent must have numbers of pixels"):
         _core.boundary_strength(shape, None, np.full(6, 6), np.ones(6))
 
 

@@ -13,10 +13,11 @@ namespace quickshift {
 
 namespace {
 
-// Pointer jumping in place: every pass at least doubles the length of the paths that are resolved.
-// A thread may read an entry that another thread has already advanced; it then reaches the same
-// root in fewer steps. Returns false if a path has no end. On some cycles the doubled steps come to
-// rest, so true does not exclude a cycle; the caller checks for that.
+// Replaces next[row] by the root of each row, by pointer jumping in place. Every pass at least
+// doubles the length of the paths that are resolved. A thread may read an entry that another thread
+// has already advanced in the same pass, which only shortens the way to the same root. Returns
+// false if a path has no end. Jumping may also collapse a cycle into one of its rows, which then
+// looks like a root, so true does not exclude cycles; the caller checks for them.
 template <class Row>
 bool follow(Row* next, Index rows, const Execution& execution) {
   Index reach = 1;
@@ -37,8 +38,8 @@ bool follow(Row* next, Index rows, const Execution& execution) {
   return true;
 }
 
-// Row is an integer type that can hold every row index; the shorter it is, the more entries fit
-// into the caches.
+// find_roots, with row indices stored as the integer type Row. The smaller the type, the more
+// entries fit into the caches.
 template <class Row>
 bool find_roots_by(const ParentEdges& edges, double tau, const Execution& execution, Index* root) {
   const auto goes_up = [&](Index row) {
@@ -56,7 +57,7 @@ bool find_roots_by(const ParentEdges& edges, double tau, const Execution& execut
   if (!valid || !follow(next.data(), edges.rows, execution)) return false;
   run_ranges(execution, edges.rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      if (next[row] == row && goes_up(row)) valid = false;  // a cycle
+      if (next[row] == row && goes_up(row)) valid = false;  // a collapsed cycle
       root[row] = next[row];
     }
   });

@@ -28,8 +28,9 @@ class Components {
   std::vector<Index> highest_;  // by representative
 };
 
-// Starts at the leaf across the saddle and follows `towards` to the first leaf that is higher than
-// the absorbed one. There is one, because this path ends at the highest leaf of the component.
+// Follows `towards` from the leaf across the saddle to the first leaf that is higher than the
+// absorbed one. Such a leaf exists, because the path ends at the highest leaf of its component,
+// which is higher than the absorbed leaf.
 Index first_above(Index absorbed, Index across, const std::vector<Index>& towards) {
   while (across > absorbed) across = towards[across];
   return across;
@@ -37,11 +38,12 @@ Index first_above(Index absorbed, Index across, const std::vector<Index>& toward
 
 }  // namespace
 
-Merges name_merges(std::span<const Saddle> saddles, std::span<const Index> leaf, Index leaves) {
+Merges merges_from_saddles(std::span<const Saddle> saddles, std::span<const Index> leaf,
+                           Index leaves) {
   Components components(leaves);
   Merges result{{}, std::vector<Index>(static_cast<std::size_t>(leaves))};
   std::iota(result.towards.begin(), result.towards.end(), Index{0});
-  std::vector<Index> absorbed;  // at one level
+  std::vector<Index> absorbed;  // the leaves that are absorbed at the current level
   for (auto first = saddles.begin(); first != saddles.end();) {
     absorbed.clear();
     const double level = first->level;

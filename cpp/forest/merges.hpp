@@ -1,4 +1,4 @@
-// Results that follow from the saddles alone: which leaf of the cluster tree absorbs which, and at
+// Merges of the leaves of a cluster tree, computed from saddles: which leaf absorbs which, and at
 // which level any two leaves are joined.
 #pragma once
 
@@ -11,21 +11,22 @@ namespace quickshift {
 
 // Leaves are numbered from the highest to the lowest.
 struct Merges {
-  // Each merge joins two components. `piece` is the highest leaf of the one, which survives;
-  // `other` is the highest leaf of the other, which is absorbed.
+  // Each merge joins two components of leaves. `piece` is the highest leaf of both, which survives;
+  // `other` is the highest leaf of the lower component, which is absorbed.
   std::vector<Saddle> merges;
-  // By leaf: a higher leaf that is its neighbor across the saddle at which it is absorbed; the leaf
-  // itself if it is never absorbed.
+  // By leaf: a higher leaf on the other side of the saddle at which it is absorbed; the leaf itself
+  // if it is never absorbed.
   std::vector<Index> towards;
 };
 
 // Converts saddles, sorted by descending level, into merges; leaf[p] is the leaf of piece p. If
-// several merges at the same level join more than two components, all absorbed leaves are merged
-// into the highest leaf, so the merges do not depend on the order of saddles of equal level.
-Merges name_merges(std::span<const Saddle> saddles, std::span<const Index> leaf, Index leaves);
+// more than two components are joined at the same level, all absorbed leaves are merged into the
+// highest leaf, so that the merges do not depend on the order of saddles of equal level.
+Merges merges_from_saddles(std::span<const Saddle> saddles, std::span<const Index> leaf,
+                           Index leaves);
 
-// The merges as a forest of small depth: leaf l is in the same component as leaf up[l] below the
-// level at[l]. At a root, up[l] is l and at[l] is minus infinity.
+// The merges as a forest of small depth: below the level at[l], leaf l is in the same component as
+// leaf up[l]. At a root, up[l] is l and at[l] is minus infinity.
 struct MergeForest {
   std::vector<Index> up;
   std::vector<double> at;

@@ -15,13 +15,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Kruskal's algorithm for a maximum spanning forest, on pairs of nodes by branch and bound. A
-// priority queue holds pairs of nodes and saddles. The level of a pair is an upper bound on its
-// saddles: the smaller of the heights of its two highest points. The pair with the highest level is
-// taken from the queue and replaced by the pairs of its children or, if it is a pair of leaves, by
-// its highest saddle. A saddle that is taken from the queue joins its pieces. Pairs that lie within
-// one component are discarded, so the many pairs below the level at which everything is joined are
-// never visited.
+// Kruskal's algorithm for a maximum spanning forest, with branch and bound over pairs of tree
+// nodes. A priority queue holds saddles and pairs of nodes. The level of a pair of nodes is an
+// upper bound on the levels of its saddles: the smaller of the largest heights of the two nodes. In
+// each step the entry with the highest level is taken from the queue. A pair of nodes is replaced
+// by the pairs of its children or, if the nodes are leaves, by its highest saddle. A saddle joins
+// its pieces. Pairs of nodes that lie within one component are discarded. The search ends when all
+// pieces are joined, so the many pairs below that level are never visited.
 class Linker {
  public:
   Linker(const Tree& tree, const PieceOfRow& rows, double tau, const Execution& execution)
@@ -60,7 +60,8 @@ class Linker {
   }
 
  private:
-  // A pair of nodes or, if `piece` is not negative, a saddle between a point of each.
+  // A pair of nodes or, if `piece` is not negative, a saddle between a point of each node. An edge
+  // that the caller added is a saddle with negative nodes.
   struct Pair {
     double level;
     Index node;
@@ -68,7 +69,8 @@ class Linker {
     Index piece = -1;
     Index other_piece = -1;
 
-    // Ties in level are broken, so that the saddles do not depend on the order of the rows.
+    // Equal levels are ordered by the other members, so that the saddles do not depend on the order
+    // of the rows.
     bool operator<(const Pair& first) const {
       if (level != first.level) return level < first.level;
       return std::tie(piece, other_piece, node, other) <
@@ -76,15 +78,15 @@ class Linker {
     }
   };
 
-  // A proof that a node is not within one component: two of its pieces that were in different
-  // components when last checked. The same piece twice if the node is within one component.
+  // Two pieces of a node that were in different components when last checked: a proof that the node
+  // is not within one component. If it is, both are the same piece.
   struct Witness {
     Index piece;
     Index other;
   };
 
-  // A location has the height and the piece of its highest row; the other rows are at distance zero
-  // from it, which joins their pieces by edges.
+  // Gives each location the height and the piece of its highest row. The other rows of the location
+  // are at distance zero from that row, so an edge at their own height joins their piece to it.
   void enter_rows(const PieceOfRow& rows) {
     for (Index row = 0; row < tree_.rows; ++row) {
       const Index slot = tree_.slot_of_row[row];
@@ -121,7 +123,8 @@ class Linker {
   }
 
   // Whether the whole node is in one component by now. A witness whose pieces have been joined is
-  // replaced by one from below; once there is none, the node remains whole.
+  // replaced by a new one from the children or, in a leaf, from the points. If there is none, the
+  // node is whole, and stays so.
   bool is_whole(Index node) {
     Witness& witness = witness_[node];
     if (witness.piece == witness.other) return true;
@@ -153,6 +156,7 @@ class Linker {
            components_.find(witness_[node].piece) == components_.find(witness_[other].piece);
   }
 
+  // Puts a pair of nodes into the queue, unless it cannot contain a saddle.
   void consider(Index node, Index other) {
     const Bounds squares =
         between_boxes(tree_.low(node), tree_.low(other), tree_.features, tree_.periods());
@@ -169,8 +173,8 @@ class Linker {
     }
   }
 
-  // Puts the highest saddle between two leaves into the queue: over points nearer than tau that are
-  // in different components.
+  // Puts the highest saddle between two leaves into the queue, among the pairs of points that are
+  // nearer than tau and in different components.
   void offer_leaves(Index node, Index other) {
     const Index leaf = tree_.leaf_of(node);
     const Index first = leaf * tree_.stride;
@@ -213,11 +217,11 @@ class Linker {
   const Tree& tree_;
   double reach_sq_;  // the largest squared distance below tau
   DisjointSet components_;
-  Index apart_;  // the number of components, minus one
-  Array<double> heights_;
-  Array<Index> piece_;
-  Array<double> highest_;
-  Array<Witness> witness_;
+  Index apart_;             // the number of components, minus one
+  Array<double> heights_;   // by slot
+  Array<Index> piece_;      // by slot
+  Array<double> highest_;   // by node: its largest height
+  Array<Witness> witness_;  // by node
   const PairKernels& kernels_ = pair_kernels();
   std::vector<double> squares_;
   std::vector<double> point_;

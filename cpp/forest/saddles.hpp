@@ -1,10 +1,10 @@
 // Algorithm 2 for all levels at once: the levels at which the components of the level sets join.
 //
-// A piece is a part of a tree of the forest along which the height never falls on the way to its
-// top, so its intersection with any level set is connected or empty. Two pieces join at the highest
-// level whose level set holds a point of each, nearer than tau to each other; that pair is their
-// saddle. The components of all level sets follow from the maximum spanning forest of the pieces,
-// with saddles as edges.
+// A piece is a part of a tree of the forest in which heights never fall on the way to its top. The
+// points of a piece in any level set are therefore connected. Two pieces join at the highest level
+// whose level set contains a point of each that are nearer to each other than tau; this pair of
+// points is their saddle. The components of all level sets follow from the maximum spanning forest
+// of the graph whose vertices are the pieces and whose edges are the saddles.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ namespace quickshift {
 struct Saddle {
   Index piece;
   Index other;
-  double level;
+  double level;  // the smaller height of its two points
 };
 
 struct PieceOfRow {
@@ -26,8 +26,8 @@ struct PieceOfRow {
   Index pieces;          // the number of pieces
 };
 
-// Returns the saddles that join the pieces, in descending order of level. `edges` join pieces in
-// addition to the points that are nearer than tau.
+// Returns the saddles of a maximum spanning forest of the pieces, in descending order of level.
+// `edges` are additional candidates, which join two pieces whatever the distance of their points.
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, double tau,
                                  const Execution& execution);

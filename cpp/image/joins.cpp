@@ -30,7 +30,7 @@ Joins::Joins(const ParentEdges& edges)
   for (std::size_t i = 0; i < children_.size(); ++i) {
     Index larger = root_of(edges.parent[children_[i]]);
     Index smaller = root_of(children_[i]);
-    if (larger == smaller) continue;  // the edges form a cycle: not a forest
+    if (larger == smaller) continue;  // the given edges form a cycle; this one adds nothing
     if (size[larger] < size[smaller]) std::swap(larger, smaller);
     above_[smaller] = larger;
     when_[smaller] = static_cast<Index>(i);
@@ -43,7 +43,8 @@ Index Joins::root_of(Index row) const {
   return row;
 }
 
-double Joins::between(Index a, Index b) const {
+double Joins::longest_edge_between(Index a, Index b) const {
+  // Climb from both rows, always from the one that was united earlier, until the paths meet.
   Index last = -1;
   while (a != b) {
     if (when_[b] < when_[a]) std::swap(a, b);
@@ -67,7 +68,7 @@ void boundary_strength(const Picture& picture, const ParentEdges& edges, const E
           const Index other = pixel + side * step;
           if (at + side < 0 || at + side >= picture.shape[axis]) continue;
           if (!picture.inside(pixel) || !picture.inside(other)) continue;
-          strength[pixel] = std::max(strength[pixel], joins.between(pixel, other));
+          strength[pixel] = std::max(strength[pixel], joins.longest_edge_between(pixel, other));
         }
       }
     }

@@ -36,13 +36,14 @@ inline bool next_position(std::vector<Index>& at, const std::vector<Index>& begi
   return false;
 }
 
-// The number of a position in a grid of the given shape, and the position of a number.
+// The number, in raster order, of a position in a grid of the given shape.
 inline Index number_of(const std::vector<Index>& at, const std::vector<Index>& shape) {
   Index number = 0;
   for (std::size_t axis = 0; axis < at.size(); ++axis) number = number * shape[axis] + at[axis];
   return number;
 }
 
+// The position that has the given number; the inverse of number_of.
 inline std::vector<Index> position_in(const std::vector<Index>& shape, Index number) {
   std::vector<Index> at(shape.size());
   for (std::size_t axis = at.size(); axis-- > 0; number /= shape[axis]) {
@@ -51,7 +52,8 @@ inline std::vector<Index> position_in(const std::vector<Index>& shape, Index num
   return at;
 }
 
-// The reach of a window, clipped to the extent of the picture.
+// Half the width of a window by axis, reduced to the largest difference of positions in the
+// picture.
 inline std::vector<Index> clipped(const Picture& picture, std::vector<Index> reach) {
   for (std::size_t axis = 0; axis < reach.size(); ++axis) {
     if (reach[axis] > picture.shape[axis] - 1) reach[axis] = picture.shape[axis] - 1;

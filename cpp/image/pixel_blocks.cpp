@@ -9,6 +9,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// The side of a block in pixels. Blocks have 256 or 512 pixels for up to four axes.
 Index side_for(int axes) { return axes == 1 ? 256 : axes == 2 ? 16 : axes == 3 ? 8 : 4; }
 
 // The distance from a number to an interval.
@@ -26,7 +27,7 @@ PixelBlocks::PixelBlocks(const Picture& picture, const double* heights, const Ex
   highest_ = unset_array<double>(blocks);
   box_ = unset_array<double>(blocks * 2 * picture.colors.features);
   run_tasks(execution, blocks, 4.0 * static_cast<double>(picture.pixels()),
-            [&] { return [&](Index block) { measure(block); }; });
+            [&] { return [&](Index block) { summarize(block); }; });
 }
 
 std::vector<Index> PixelBlocks::end_of(const std::vector<Index>& block) const {
@@ -37,7 +38,7 @@ std::vector<Index> PixelBlocks::end_of(const std::vector<Index>& block) const {
   return end;
 }
 
-void PixelBlocks::measure(Index block) {
+void PixelBlocks::summarize(Index block) {
   const std::vector<Index> position = position_in(grid_, block);
   const std::vector<Index> end = end_of(position);
   std::vector<Index> begin(position);
@@ -60,8 +61,8 @@ void PixelBlocks::measure(Index block) {
   } while (next_position(at, begin, end));
 }
 
-// A lower bound of the squared distances, as computed, from a pixel to the pixels of a block. It
-// adds its terms in the same order as square_between, so it also holds after rounding.
+// A lower bound on the squared distances from a pixel to the pixels of a block. It adds its terms
+// in the same order as square_between, so it is also a lower bound on the rounded results.
 double PixelBlocks::least_square(const std::vector<Index>& at, Index pixel,
                                  const std::vector<Index>& block) const {
   double square = 0.0;
@@ -118,16 +119,17 @@ Index PixelBlocks::search_block(Index pixel, const std::vector<Index>& at, Index
   return visits;
 }
 
-// Searches boxes of blocks around the pixel, each twice as wide as the last, until everything
-// outside the box is farther away than the nearest pixel found. In each box, the blocks that the
-// last box did not contain are searched from the nearest on.
+// Searches growing boxes of blocks around the pixel, each about twice as wide as the previous one,
+// until all pixels outside the box are farther away than the nearest higher pixel found so far. In
+// each box, the blocks that the previous box did not contain are searched in ascending order of
+// their lower bounds.
 Index PixelBlocks::find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const {
   const std::vector<Index> at = position_in(picture_.shape, pixel);
   const std::size_t axes = at.size();
   std::vector<Index> begin(axes), end(axes), seen_begin(axes), seen_end(axes);
   Index visits = 0;
   for (Index ring = 1;; ring *= 2) {
-    double outside = infinity;
+    double outside = infinity;  // squared distance, without colors, to the pixels outside the box
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const int k = static_cast<int>(axis);
       const Index home = at[axis] / side_;

@@ -1,7 +1,8 @@
-// Branch-and-bound search for distant higher pixels, over blocks of pixels.
+// Branch-and-bound search for the nearest higher pixel, over blocks of pixels.
 //
-// Each block knows its highest height and the bounding box of its colors, so a block is skipped if
-// nothing in it is higher, or if its box is farther than the nearest pixel found so far.
+// For each block, the largest height and the bounding box of its colors are known. A block is
+// skipped if none of its pixels is higher, or if its box is farther away than the nearest higher
+// pixel found so far.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@
 namespace quickshift {
 
 struct NearestPixel {
-  double square;  // of the distance to it; before one is found, the largest admissible square
+  double square;  // its squared distance; before one is found, the largest admissible one
   Index pixel;    // -1 if none has been found yet
 };
 
@@ -22,12 +23,12 @@ class PixelBlocks {
   PixelBlocks(const Picture& picture, const double* heights, const Execution& execution);
 
   struct Candidate {
-    double square;  // a lower bound of the squared distance to the pixels of the block
+    double square;  // a lower bound on the squared distance to the pixels of the block
     Index block;
   };
-  // Replaces `nearest` if a pixel that is higher than `pixel` is nearer, or equally near and higher
-  // than the present one. Returns approximately how many pixels were visited. `scratch` is working
-  // memory that callers reuse between calls.
+  // Searches for the nearest pixel that is higher than `pixel`; of equally near ones, the highest.
+  // Replaces `nearest` if the result is better than its present value. Returns approximately how
+  // many pixels were visited. `scratch` is working memory that callers reuse between calls.
   Index find(Index pixel, NearestPixel& nearest, std::vector<Candidate>& scratch) const;
 
  private:
@@ -35,7 +36,7 @@ class PixelBlocks {
     return heights_[a] != heights_[b] ? heights_[a] > heights_[b] : a > b;
   }
   std::vector<Index> end_of(const std::vector<Index>& block) const;  // in pixels, exclusive
-  void measure(Index block);
+  void summarize(Index block);  // sets its entries in highest_ and box_
   double least_square(const std::vector<Index>& at, Index pixel,
                       const std::vector<Index>& block) const;
   double square_between(Index a, const std::vector<Index>& at, Index b,
@@ -45,9 +46,9 @@ class PixelBlocks {
 
   const Picture& picture_;
   const double* heights_;
-  Index side_;
+  Index side_;               // of a block, in pixels
   std::vector<Index> grid_;  // blocks along each axis
-  Array<double> highest_;    // by block
+  Array<double> highest_;    // by block: its largest height
   Array<double> box_;        // by block: the minimum of each channel, then the maximum of each
 };
 

@@ -17,9 +17,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Searches the surroundings of every pixel, tile by tile, and calls finish(pixel, square, offset)
-// with the squared distance to the nearest higher pixel and the offset of its number from the
-// pixel's; the offset is 0 if none was found.
+// Searches the surroundings of every pixel for the nearest higher pixel, tile by tile. Calls
+// finish(pixel, square, offset), where `square` is the squared distance to the pixel found and
+// `offset` its number minus that of `pixel`; the offset is 0 if none was found.
 template <class Finish>
 void search_surroundings(const Picture& picture, const double* heights, FindHigher find,
                          const SortedSurroundings& around, double beyond,
@@ -60,18 +60,20 @@ void search_surroundings(const Picture& picture, const double* heights, FindHigh
   });
 }
 
-// The pixels inside the mask whose nearest higher pixel may lie beyond their surroundings.
-std::vector<Index> unfinished(const Picture& picture, const double* squares, double enough_sq) {
+// The pixels inside the mask whose nearest higher pixel may lie outside their surroundings, which
+// are complete up to a squared distance of `complete_sq`.
+std::vector<Index> unfinished(const Picture& picture, const double* squares, double complete_sq) {
   std::vector<Index> rest;
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
-    if (picture.inside(pixel) && squares[pixel] > enough_sq) rest.push_back(pixel);
+    if (picture.inside(pixel) && squares[pixel] > complete_sq) rest.push_back(pixel);
   }
   return rest;
 }
 
-// Continues the search for the pixels in `rest` through blocks. Gives up and returns false when the
-// budget of visits is spent, because a tree is then faster: that happens in pictures whose color
-// differences are larger than the distances between pixels, where blocks exclude little.
+// Continues the search for the parents of the pixels in `rest`, through blocks. Gives up and
+// returns false once more than `visits` pixels have been visited. That happens if differences in
+// color are larger than distances in the grid: few blocks can then be skipped, and a search through
+// a k-d tree is faster.
 bool search_blocks(const Picture& picture, const double* heights, const std::vector<Index>& rest,
                    Index visits, double limit_sq, const Execution& execution,
                    const PixelEdges& edges) {
@@ -94,8 +96,9 @@ bool search_blocks(const Picture& picture, const double* heights, const std::vec
   return left >= 0;
 }
 
-// Finds all parents in a k-d tree of the points (coordinates, colors). Points in C order are in
-// lexicographic order, so ties are broken in the same way.
+// Finds all parents in a k-d tree of the points (coordinates, colors). Ties are broken as in the
+// other searches: the tree orders equal heights by coordinates, and the lexicographic order of the
+// points is the raster order of the pixels.
 void search_tree(const Picture& picture, const PixelOrder& order, const Execution& execution,
                  const PixelEdges& edges) {
   const int axes = picture.axes();

@@ -16,19 +16,20 @@ struct PixelEdges {
 // The order of the pixels, and the limits of the search for parents.
 struct PixelOrder {
   const double* density;
-  int bits;      // significant bits compared; of equal densities the larger pixel number is higher
+  int bits;      // densities are rounded to so many significant bits before they are compared; of
+                 // equal densities the larger pixel number is higher
   double tau;    // largest distance to a parent
-  Index visits;  // budget of the search through blocks, in visited pixels per pixel of the picture;
-                 // when it is spent, all parents are found in a k-d tree instead
+  Index visits;  // the search through blocks may visit this many pixels per pixel of the picture;
+                 // beyond that, all parents are found in a k-d tree instead
 };
 
-// Finds the nearest higher pixel of every pixel in the total order; of equally near pixels, the
-// highest.
+// Finds, for every pixel, the nearest pixel that is higher in the total order; of equally near
+// pixels, the highest.
 void pixel_parents(const Picture& picture, const PixelOrder& order, const Execution& execution,
                    const PixelEdges& edges);
 
-// Finds parents as scikit-image does, in a square window of a picture with two axes; `single`
-// selects the arithmetic of float32.
+// Finds parents as scikit-image does, in a picture with two axes. The window around a pixel is a
+// square that extends `reach` pixels to each side. `single` selects the arithmetic of float32.
 void raster_parents(const Picture& picture, const double* density, Index reach, bool single,
                     const Execution& execution, const PixelEdges& edges);
 

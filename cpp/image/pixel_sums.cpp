@@ -11,13 +11,14 @@ namespace quickshift {
 
 namespace {
 
-// A factor that brings the bandwidth to [1, 2). It is a power of two, so scaling colors by it does
-// not round.
+// A factor that brings the bandwidth into [1, 2). It is a power of two, so that multiplying colors
+// by it is exact.
 double scale_of(const PixelKernel& kernel) {
   return std::ldexp(1.0, -std::ilogb(kernel.bandwidth));
 }
 
-// The base-2 logarithm of a kernel is this factor times the squared scaled distance.
+// The factor by which the squared scaled distance is multiplied to get the base-2 logarithm of the
+// kernel.
 double factor_of(const PixelKernel& kernel) {
   const double width = kernel.bandwidth * scale_of(kernel);
   return -0.5 * 1.4426950408889634 / (width * width);
@@ -28,8 +29,8 @@ struct LineOffset {
   std::vector<double> squares;  // squared scaled distances, by difference of columns
 };
 
-// The lines that follow a line in raster order and intersect the boxes of its pixels, and the line
-// itself.
+// Offsets from a line to itself and to those later lines, in raster order, that have pixels in the
+// boxes around its own pixels.
 std::vector<LineOffset> lines_after(const Picture& picture, const PixelKernel& kernel) {
   const int last = picture.axes() - 1;
   const double scale = scale_of(kernel);
@@ -57,6 +58,7 @@ std::vector<LineOffset> lines_after(const Picture& picture, const PixelKernel& k
   return offsets;
 }
 
+// Computes the sums of one box of the picture at a time; one object per thread.
 class TileSums {
  public:
   TileSums(const Picture& picture, const PixelKernel& kernel,
@@ -77,8 +79,9 @@ class TileSums {
   }
 
  private:
-  // Adds the terms of the pairs within a line, and of its pairs with later lines. Every sum
-  // therefore receives its terms line by line in raster order.
+  // Adds the terms of all pairs of pixels within a line, and of the pairs of its pixels with those
+  // of later lines. Called for one line after the other, it adds the terms of every sum line by
+  // line in raster order.
   void add_from(Index line) {
     const std::vector<Index> at = tile_.position_of(line);
     const bool inner = tile_.is_inner(at);
@@ -92,8 +95,9 @@ class TileSums {
         pixel_loops().add_lines(lines);
         continue;
       }
-      // Which lines are summed together depends only on their offsets, not on which lines exist in
-      // this tile. Neither, therefore, do the bits.
+      // A call takes lines_per_call consecutive offsets, whether or not their lines exist in this
+      // tile. The order in which terms are added, and with it the bits of a sum, is therefore the
+      // same in every tile.
       if (slot == lines_per_call) {
         if (lines.others > 0) pixel_loops().add_lines(lines);
         lines.others = slot = 0;
@@ -119,7 +123,8 @@ class TileSums {
     return lines;
   }
 
-  // The line at a given step from another; -1 if there is none, or if both lie in the halo.
+  // The number of the line at a given step from another; -1 if there is none, or if both lines lie
+  // in the halo, where sums are not needed.
   Index line_at(const std::vector<Index>& from, const std::vector<Index>& step, bool inner) const {
     std::vector<Index> at = from;
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
@@ -137,6 +142,7 @@ class TileSums {
   std::vector<double> sums_;
 };
 
+// An upper bound on the number of pairs of pixels, from which the amount of work is estimated.
 double pairs_in(const Picture& picture, const std::vector<Index>& reach) {
   double pairs = static_cast<double>(picture.pixels());
   for (const Index r : reach) pairs *= static_cast<double>(2 * r + 1);

@@ -14,11 +14,13 @@ struct PixelKernel {
 };
 
 // sums[pixel] = Σ exp(-s / 2h²) over the pixels in its box, itself included, where s is the squared
-// distance; NaN outside the mask. The bits of a sum depend only on the pixels in the box.
+// distance to them and h the bandwidth; NaN outside the mask. The bits of a sum depend only on the
+// pixels in the box.
 void pixel_sums(const Picture& picture, PixelKernel kernel, const Execution& execution,
                 double* sums);
 
-// Adds kernels to `start` as scikit-image does in single precision, for pictures with two axes.
+// Adds Σ exp(factor s) over a square window to `start`, in single precision and in the order of
+// scikit-image, for pictures with two axes. The window extends `reach` pixels to each side.
 void raster_sums(const Picture& picture, const double* start, float factor, Index reach,
                  const Execution& execution, double* sums);
 

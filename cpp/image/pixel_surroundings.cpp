@@ -10,8 +10,8 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double usual_count = 2000.0;  // pixels in the surroundings unless tau is smaller
-constexpr double margin = 1.0 - 1e-6;   // covers rounding errors, in single precision too
+constexpr double usual_count = 2000.0;  // number of offsets, unless tau is smaller
+constexpr double margin = 1.0 - 1e-6;   // factor of lower bounds; covers the rounding of floats
 
 // The radius of the ball that contains about usual_count pixels.
 double usual_radius(const Picture& picture) {
@@ -21,6 +21,7 @@ double usual_radius(const Picture& picture) {
   return std::exp(log_volume / picture.axes()) / std::sqrt(3.14159265358979324);
 }
 
+// The extent of a ball along each axis, in pixels.
 std::vector<Index> reach_within(const Picture& picture, double radius) {
   std::vector<Index> reach;
   for (int axis = 0; axis < picture.axes(); ++axis) {

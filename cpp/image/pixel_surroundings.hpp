@@ -1,5 +1,5 @@
-// The offsets of the pixels around a pixel, sorted by distance: the order in which a search visits
-// them.
+// The offsets from a pixel to the pixels around it, sorted by distance. A search for the nearest
+// higher pixel visits them in this order.
 #pragma once
 
 #include <vector>
@@ -12,19 +12,21 @@ namespace quickshift {
 
 class SortedSurroundings {
  public:
-  // The offsets up to a radius, or up to a smaller radius that leaves about two thousand of them.
+  // The offsets up to a radius. If that would be many more than two thousand, the offsets up to a
+  // smaller radius, about two thousand.
   static SortedSurroundings within(const Picture& picture, double radius);
-  // The offsets of a box.
+  // The offsets in a box that extends reach[axis] pixels to each side.
   static SortedSurroundings boxed(const Picture& picture, std::vector<Index> reach);
 
   const std::vector<Index>& halo() const { return reach_; }
-  // Squared distance, without colors, up to which the offsets are complete; infinite if none of
-  // those that were requested is missing.
+  // The squared distance, without colors, up to which the offsets are complete; infinite if all
+  // requested offsets are included.
   double complete_sq() const { return complete_sq_; }
 
-  // The offsets for the memory layout of a tile. Writes `steps`, which the result points to.
+  // Converts the offsets to the memory layout of a tile. The result points into `steps`, which is
+  // overwritten.
   Surroundings in(const PixelTile& tile, std::vector<Index>& steps) const;
-  // Writes the squared distances from a line, at a position, to the lines around it.
+  // Writes the squared distances from the line at a position to the lines around it.
   void write_line_squares(const Picture& picture, const std::vector<Index>& at,
                           std::vector<double>& line_sq) const;
 

@@ -10,7 +10,8 @@ namespace {
 constexpr Index most_columns = 256;
 constexpr Index widest_vector = 8;
 
-// Side of a box: small enough for a tile to fit into the cache, and large relative to its halo.
+// The side of a box along an axis, in pixels: small enough that a tile fits into the cache, but
+// large relative to the halo.
 Index side_of(const Picture& picture, int axis) {
   const int axes = picture.axes();
   if (axis == axes - 1) return most_columns;
@@ -79,8 +80,8 @@ void PixelTile::load_plane(const double* values, double outside, std::vector<dou
   });
 }
 
-// Calls copy(offset in a plane, first pixel, number of pixels) for the part of each line that lies
-// in the picture.
+// Calls copy(offset in a plane, first pixel, number of pixels) for each line of the tile, with the
+// part of the line that lies in the picture.
 template <class Copy>
 void PixelTile::for_runs(const Copy& copy) const {
   const int last = picture_.axes() - 1;

@@ -1,7 +1,8 @@
 // A tile: a box of a picture and the halo around it, copied into one plane of doubles per channel.
 //
-// Loops over a tile run along lines, that is, along the last axis at fixed positions on the other
-// axes. The halo spares them a special case at the border of the picture.
+// Loops over a tile run along lines. A line consists of the pixels that differ only in their
+// position on the last axis. Thanks to the halo, the loops need no special case at the border of
+// the picture.
 #pragma once
 
 #include <vector>
@@ -20,20 +21,21 @@ class PixelTile {
   // Loads a box and multiplies its colors by `scale`. Pixels outside the picture or its mask get
   // infinite colors, so their kernels vanish.
   void load(Index box, double scale = 1.0);
-  // Copies further values of the pixels into a plane with the layout of the colors.
+  // Copies other values of the loaded pixels into a plane with the layout of the colors. Pixels
+  // outside the picture or its mask get the value `outside`.
   void load_plane(const double* values, double outside, std::vector<double>& plane) const;
 
-  // Lines of the tile, halo included, are numbered in raster order.
+  // All lines of the tile, including those of the halo, are numbered in raster order.
   struct Line {
-    Index number;           // among the lines with the halo
+    Index number;           // in the tile
     Index first_pixel;      // number of its first pixel in the picture
     std::vector<Index> at;  // position in the picture, without the last axis
   };
-  const std::vector<Line>& lines() const { return lines_; }  // of the box, without the halo
+  const std::vector<Line>& lines() const { return lines_; }  // those of the box
   Index columns() const { return end_.back() - begin_.back(); }
   Index first_column() const { return begin_.back(); }  // in the picture
 
-  // The following include the halo.
+  // These functions refer to the box with its halo.
   Index all_lines() const { return all_lines_; }
   std::vector<Index> position_of(Index line) const {  // relative to the first line of the halo
     return position_in(extents_, line);
@@ -55,7 +57,7 @@ class PixelTile {
   const Picture& picture_;
   std::vector<Index> halo_;
   std::vector<Index> begin_, end_;  // the box, in pixels
-  std::vector<Index> extents_;      // numbers of lines with the halo, by axis except the last
+  std::vector<Index> extents_;      // of the box with its halo, by axis except the last
   Index all_lines_ = 0;
   Index length_ = 0;
   std::vector<Line> lines_;

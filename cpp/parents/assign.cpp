@@ -15,8 +15,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index queries_per_task = 256;
 
-// A keeper for a sample with the same coordinates as the point; if there is none, for the nearest
-// sample, of equally near ones the highest.
+// A keeper (tree/search.hpp) that keeps the sample with the same coordinates as the point. If there
+// is none, it keeps the nearest sample; of equally near samples, the highest.
 class KeepNearestHighest {
  public:
   KeepNearestHighest(const Heights& heights, const double* point)
@@ -49,7 +49,7 @@ class KeepNearestHighest {
   Index slot_ = -1;
 };
 
-// Finds the sample whose label a query takes; one object per thread.
+// Finds the sample whose label is assigned to a query; one object per thread.
 class AssignmentSearch {
  public:
   AssignmentSearch(const Tree& tree, const Heights& heights, bool strict, double tau)

@@ -8,12 +8,12 @@
 
 namespace quickshift {
 
-// Keeps the nearest sample that is higher than a given point; of equally near samples the highest.
+// Keeps the nearest sample that is higher than a given point; of equally near samples, the highest.
 class KeepNearestHigher {
  public:
-  // height: of the point, rounded. strict: samples of equal height are not higher; otherwise their
-  // coordinates decide. own_leaf: the leaf that holds the point, or -1 if it is not a sample.
-  // reach: samples at a larger squared distance are ignored.
+  // height: the rounded height of the point. strict: if true, samples of equal height are not
+  // higher; if false, coordinates break ties. own_leaf: the leaf that contains the point, or -1 if
+  // the point is not a sample. reach: samples at a larger squared distance are ignored.
   KeepNearestHigher(const Heights& heights, double height, const double* point, bool strict,
                     Index own_leaf = -1, double reach = std::numeric_limits<double>::infinity())
       : heights_(heights),
@@ -28,10 +28,10 @@ class KeepNearestHigher {
     const double highest = heights_.greatest_height(node);
     return highest > height_ || (highest == height_ && is_higher(heights_.highest_below(node)));
   }
-  // Offers the nearest of the leaf's higher samples, which is enough unless another sample has the
-  // same height as the point and ties are not strict: then coordinates decide which one is higher,
-  // and all samples of the leaf are offered. The point itself is one of the equal heights in its
-  // own leaf.
+  // Offers only the nearest of the leaf's samples whose heights exceed that of the point. This
+  // suffices unless ties are not strict and another sample of the leaf has the same height:
+  // coordinates then decide which of the two is higher, so all samples of the leaf are offered. In
+  // the point's own leaf, view.equal counts the point itself, which is not another sample.
   void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
             double* squares) {
     const Index first = leaf * tree.stride;

@@ -1,4 +1,4 @@
-// Finds the parents of all locations of a leaf together.
+// Finds the parents of all locations of a leaf at once.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@ inline double next_above(double value) {
   return std::bit_cast<double>(value > 0.0 ? bits + 1 : bits - 1);
 }
 
-// Most parents are near, so all locations of a leaf are searched for at once, one location per
-// vector lane: first in their own leaf, and then in other leaves up to the distance of the nearest
-// higher sample of their own leaf. The few locations that remain are searched for one by one: the
-// highest of the leaf, which has no higher sample there, and those for which equal heights or equal
-// distances have to be resolved.
+// Most parents are near, so the locations of a leaf share one search, with one location per vector
+// lane. It first visits their own leaf, and then the other leaves up to the distance of the nearest
+// higher sample found in their own leaf. For the few remaining locations, a search of their own
+// finds the parent: for the highest location of the leaf, which has no higher sample there, and for
+// locations with ties of height or distance.
 class LeafParents {
  public:
   LeafParents(const Tree& tree, const Heights& heights, bool strict, TreeSearch& search)
       : tree_(tree), heights_(heights), strict_(strict), search_(search) {}
 
-  // Calls write(slot, parent's slot or -1, squared distance) for each location of the leaf. point:
-  // scratch memory for the coordinates of one location.
+  // Calls write(slot, slot of the parent or -1, squared distance) for each location of the leaf.
+  // point: scratch memory for the coordinates of one location.
   template <class Write>
   void find(Index leaf, double* point, const Write& write) {
     const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
@@ -58,6 +58,7 @@ class LeafParents {
     return false;
   }
 
+  // Whether the search in lanes found the parent of a location, without a tie.
   bool is_settled(Index slot, int i) const {
     return found_.slot[i] >= 0 && found_.tied[i] == 0 &&
            heights_.height(found_.slot[i]) > heights_.height(slot);
@@ -83,8 +84,8 @@ class LeafParents {
     });
   }
 
-  // Prepares the search within the leaf itself, where no two heights are equal: each location
-  // searches for samples above its own height.
+  // Prepares the search within the leaf itself, where no two heights are equal unless ties are
+  // strict: each location searches for samples above its own height.
   void reset_lanes(Index leaf) {
     const double* heights = heights_.by_slot() + leaf * tree_.stride;
     for (int i = 0; i < tree_.stride; ++i) {
@@ -96,9 +97,10 @@ class LeafParents {
     }
   }
 
-  // Prepares the search in other leaves. Locations that have found nothing so far are left to the
-  // search one by one. In other leaves samples of equal height are eligible too, unless ties are
-  // strict. Returns the largest squared distance that still has to be searched.
+  // Prepares the search in other leaves. Locations without a higher sample in their own leaf are
+  // excluded; each of them gets a search of its own. Samples of equal height are candidates in
+  // other leaves, unless ties are strict. Returns the largest squared distance that still has to be
+  // searched.
   double prepare_for_other_leaves(Index leaf) {
     const double* heights = heights_.by_slot() + leaf * tree_.stride;
     double widest = -1.0;

@@ -26,8 +26,9 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* ro
     const Index top = heights.top_row(slot);
     if (row == top) return;
     if (!strict || round_to_bits(row_heights[row], bits) < heights.height(slot)) {
-      parent[row] =
-          distance[top] == 0.0 ? parent[top] : top;  // the top row's own square may underflow to 0
+      // The distance from the top row to its own parent may underflow to 0. That parent is then as
+      // near as the top row, and higher.
+      parent[row] = distance[top] == 0.0 ? parent[top] : top;
       distance[row] = 0.0;
     } else {
       parent[row] = parent[top] == top ? row : parent[top];
@@ -39,13 +40,13 @@ void write_other_rows(const Tree& tree, const Heights& heights, const double* ro
   });
 }
 
+// Returns a method other than `automatic`. Throws if the requested method cannot be used.
 ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, ParentMethod method) {
   const bool blocks = !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
   if (method == ParentMethod::blocks && !blocks) {
     throw std::invalid_argument(
-        "method blocks does not support periodic features, or more than 2^31 - 1 distinct points; "
-        "use "
-        "method tree");
+        "method blocks does not support periodic features or more than 2^31 - 1 distinct points; "
+        "use method tree");
   }
   if (method != ParentMethod::automatic) return method;
   const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);

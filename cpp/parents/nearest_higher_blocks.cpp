@@ -1,6 +1,9 @@
-// Parents block by block, for many features. Squared distances from matrix products in single
-// precision, with their error bound, discard the pairs that cannot be parent and child; the
-// distances of the remaining pairs are computed by the definition. The parents are therefore exact.
+// Parents by pairs of blocks of points, for many features.
+//
+// A matrix product in single precision gives approximate squared distances between all points of
+// two blocks, with a bound on their errors. A pair of points that cannot be parent and child even
+// with the largest error is discarded. The squared distances of the few remaining pairs are
+// computed by the definition in double precision, so the parents are exact.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -17,8 +20,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr float infinity_single = std::numeric_limits<float>::infinity();
 
-// By position: the rank of each location, 0 for the highest. With strict ties locations of equal
-// height share a rank, so that neither is higher.
+// The rank of each location, by position in the blocks; the highest location has rank 0. With
+// strict ties, locations of equal height share a rank, so that neither is higher than the other.
 std::vector<int> rank_locations(const Blocks& blocks, const Heights& heights, bool strict) {
   struct LocationHeight {
     double height;
@@ -53,9 +56,11 @@ struct BlockSearchProblem {
   const Blocks& blocks;
   const Heights& heights;
   std::vector<int> ranks;     // by position
-  std::vector<int> smallest;  // by block: the smallest rank, that of its highest location
-  double error;               // bound on the error of a square, relative to the sum of the norms
-  double underflow;           // bound on the absolute error that underflow adds
+  std::vector<int> smallest;  // by block: its smallest rank, which its highest location has
+  // The error of an approximate square is at most `error` times the sum of the squared norms of the
+  // two points, plus `underflow`.
+  double error;
+  double underflow;
 
   BlockSearchProblem(const Blocks& all, const Heights& order, bool strict)
       : blocks(all),
@@ -90,6 +95,7 @@ struct CenteredPoints {
   float largest = 0.0f;  // the largest norm
 };
 
+// Processes pairs of blocks; one object per thread.
 class BlockSearchWorker {
  public:
   BlockSearchWorker(const BlockSearchProblem& problem, const Execution& execution,
@@ -145,7 +151,8 @@ class BlockSearchWorker {
     std::iota(points.begin(), points.end(), 0);
   }
 
-  // Lists the points of a block whose parents may be in the other block.
+  // Lists the points of a block whose parents may be in the other block: the points that are lower
+  // than its highest point, and not farther from its box than from their best candidate so far.
   void list_points_in_reach(Index block, Index other, double gap, std::vector<int>& points) {
     points.clear();
     if (widest_[block] < gap) return;
@@ -186,8 +193,8 @@ class BlockSearchWorker {
     }
   }
 
-  // Considers the points of block b as parents of the chosen points of block a, and with `both`
-  // also the chosen points of a as parents of the points of b.
+  // Considers the points of block b as parents of the chosen points of block a. If `both` is true,
+  // the chosen points of a are also considered as parents of the points of b.
   void offer(Index a, const std::vector<int>& chosen, Index b, bool both) {
     const double* center = blocks_->center(b);
     if (b != loaded_) {
@@ -215,10 +222,10 @@ class BlockSearchWorker {
     check_candidates(both);
   }
 
-  // Replaces the least computed square of each point by the largest computed square that its
-  // nearest higher point can have: a point whose square exceeds the least by more than twice the
-  // error is certainly farther away. The limit is minus infinity if no point of the block can be
-  // the parent.
+  // Replaces the least approximate square of each point by the largest approximate square that its
+  // nearest higher point can have: a point whose approximate square exceeds the least one by more
+  // than twice the error is certainly farther away. The limit is minus infinity if no point of the
+  // other block can be the parent.
   void turn_into_limits(const CenteredPoints& points, float largest,
                         std::vector<float>& least) const {
     for (int i = 0; i < points.count; ++i) {
@@ -237,7 +244,8 @@ class BlockSearchWorker {
     return rounded < value ? std::nextafter(rounded, infinity_single) : rounded;
   }
 
-  // Computes the exact squares of the pairs that can be parent and child.
+  // Computes the squares of the remaining pairs, which may be parent and child, in double
+  // precision.
   void check_candidates(bool both) {
     for (int i = 0; i < rows_.count; ++i) {
       if (!both && least_of_rows_[i] == -infinity_single) continue;

@@ -87,7 +87,7 @@ auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indic
             "leaf must hold indices from 0 to leaves - 1");
   }
   const auto saddles = saddles_of(joined, levels, static_cast<Index>(leaf.size()));
-  const Merges named = name_merges(saddles, {leaf.data(), leaf.size()}, leaves);
+  const Merges named = merges_from_saddles(saddles, {leaf.data(), leaf.size()}, leaves);
   return std::tuple_cat(arrays_of(named.merges), std::make_tuple(array_of(named.towards)));
 }
 

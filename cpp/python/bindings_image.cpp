@@ -17,17 +17,18 @@ using Axes = std::vector<Index>;
 
 Axes axes_of(const Indices& array) { return {array.data(), array.data() + array.size()}; }
 
-// Throws unless the shape and the mask match the number of pixels; sets the mask.
+// Sets the mask. Throws if the shape or the mask does not match the number of pixels.
 void validate_and_set_mask(Picture& picture, const std::optional<Mask>& mask) {
-  require(!picture.shape.empty(), "shape must have an axis");
+  require(!picture.shape.empty(), "shape must have at least one axis");
   Index pixels = 1;
   for (const Index extent : picture.shape) {
-    require(extent > 0 && extent <= picture.pixels() / pixels, "shape does not fit the pixels");
+    require(extent > 0 && extent <= picture.pixels() / pixels,
+            "shape must be positive, with one pixel per color");
     pixels *= extent;
   }
-  require(pixels == picture.pixels(), "shape does not fit the pixels");
+  require(pixels == picture.pixels(), "shape must be positive, with one pixel per color");
   if (!mask) return;
-  require(static_cast<Index>(mask->size()) == pixels, "mask does not fit the pixels");
+  require(static_cast<Index>(mask->size()) == pixels, "mask must have one entry per pixel");
   picture.mask = mask->data();
 }
 
@@ -37,9 +38,9 @@ Picture picture_of(const AnyPoints& colors, const Indices& shape, const Reals& s
       points_of(colors), axes_of(shape), {spacing.data(), spacing.data() + spacing.size()}, origin};
   validate_and_set_mask(picture, mask);
   require(spacing.size() == shape.size() && origin.size() == shape.size(),
-          "shape, spacing and origin differ in length");
+          "shape, spacing and origin must have the same length");
   for (const double gap : picture.spacing) {
-    require(gap > 0.0 && std::isfinite(gap), "spacing must be positive");
+    require(gap > 0.0 && std::isfinite(gap), "spacing must be positive and finite");
   }
   return picture;
 }
@@ -49,7 +50,7 @@ auto sums(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
           const Report& report) {
   const Picture picture = picture_of(colors, shape, spacing, Axes(shape.size(), 0), mask);
   const PixelKernel kernel{bandwidth, axes_of(reach)};
-  require(bandwidth > 0.0 && std::isfinite(bandwidth), "bandwidth must be positive");
+  require(bandwidth > 0.0 && std::isfinite(bandwidth), "bandwidth must be positive and finite");
   require(kernel.reach.size() == picture.shape.size() &&
               std::all_of(kernel.reach.begin(), kernel.reach.end(), [](Index r) { return r >= 0; }),
           "reach must have one number per axis, none negative");
@@ -69,9 +70,9 @@ auto parents(const AnyPoints& colors, const Indices& shape, const Reals& spacing
              double tau, int threads, const Report& report, Index visits) {
   const Picture picture = picture_of(colors, shape, spacing, axes_of(origin), mask);
   require(static_cast<Index>(density.size()) == picture.pixels(),
-          "density does not fit the colors");
-  require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau or bits out of range");
-  require(visits >= 0 && visits <= 1'000'000, "visits out of range");
+          "density must have one entry per pixel");
+  require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau must be at least 0, and bits from 1 to 53");
+  require(visits >= 0 && visits <= 1'000'000, "visits must be from 0 to 1000000");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
@@ -86,10 +87,10 @@ auto strength(const Indices& shape, const std::optional<Mask>& mask, const Indic
   const auto rows = static_cast<Index>(parent.size());
   Picture picture{{nullptr, nullptr, rows, 0}, axes_of(shape), {}, {}};
   validate_and_set_mask(picture, mask);
-  require(distance.size() == parent.size(), "parent and distance differ in length");
+  require(distance.size() == parent.size(), "parent and distance must have the same length");
   require(std::all_of(parent.data(), parent.data() + rows,
                       [=](Index row) { return row >= 0 && row < rows; }),
-          "parent must name pixels");
+          "parent must have numbers of pixels");
   Buffer<double> values(rows);
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
     boundary_strength(picture, {parent.data(), distance.data(), rows}, execution, values.data());
@@ -98,7 +99,7 @@ auto strength(const Indices& shape, const std::optional<Mask>& mask, const Indic
 }
 
 auto rounded(const Reals& values, int bits) {
-  require(bits >= 1 && bits <= 53, "bits out of range");
+  require(bits >= 1 && bits <= 53, "bits must be from 1 to 53");
   Buffer<double> result(static_cast<Index>(values.size()));
   std::transform(values.data(), values.data() + values.size(), result.data(),
                  [=](double value) { return round_to_bits(value, bits); });
@@ -115,7 +116,8 @@ Picture raster_picture(const AnyPoints& colors, Index rows, Index columns) {
 auto raster_sums_single(const AnyPoints& colors, Index rows, Index columns, const Reals& start,
                         double factor, Index reach, int threads, const Report& report) {
   const Picture picture = raster_picture(colors, rows, columns);
-  require(static_cast<Index>(start.size()) == picture.pixels(), "start does not fit the colors");
+  require(static_cast<Index>(start.size()) == picture.pixels(),
+          "start must have one entry per pixel");
   require(reach >= 0, "reach must not be negative");
   Buffer<double> values(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
@@ -128,7 +130,7 @@ auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const
                        Index reach, bool single, int threads, const Report& report) {
   const Picture picture = raster_picture(colors, rows, columns);
   require(static_cast<Index>(density.size()) == picture.pixels(),
-          "density does not fit the colors");
+          "density must have one entry per pixel");
   require(reach >= 0, "reach must not be negative");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
@@ -144,22 +146,24 @@ auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const
 void bind_image(nb::module_& m) {
   m.def("pixel_sums", &sums, "colors"_a, "shape"_a, "spacing"_a, "mask"_a.none(), "bandwidth"_a,
         "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Sum Gaussian kernels over a box of pixels around each pixel.");
+        "Sum Gaussian kernels over the pixels in a box around each pixel.");
   m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
         "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "visits"_a = 300,
-        "Find every pixel's nearest higher pixel within tau, and the distance to it.");
-  m.def("boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
-        "threads"_a = 1, "report"_a = nb::none(),
-        "Find, for every pixel, the least tau that joins it with all its neighbors.");
+        "Find the nearest higher pixel of every pixel within tau, and the distance to it.");
+  m.def(
+      "boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
+      "threads"_a = 1, "report"_a = nb::none(),
+      "Find, for every pixel, the smallest tau at which it is in one tree with all its neighbors.");
   m.def("round_to_bits", &rounded, "values"_a, "bits"_a,
-        "Round numbers to a number of significant bits, as they are compared.");
+        "Round numbers to a number of significant bits, as heights are before they are compared.");
   m.def("raster_sums_single", &raster_sums_single, "colors"_a, "rows"_a, "columns"_a, "start"_a,
         "factor"_a, "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Add sums of kernels to `start`, in single precision and raster order.");
+        "Add sums of kernels to `start`, in single precision and in raster order.");
   m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "density"_a,
         "reach"_a, "single"_a = false, "threads"_a = 1, "report"_a = nb::none(),
-        "Find the nearest strictly higher pixel in a square window; ties: the first in raster "
-        "order.");
+        "Find the nearest strictly higher pixel in a square window. Of equally near pixels, the "
+        "first "
+        "in raster order is taken.");
 }
 
 }  // namespace quickshift

@@ -8,22 +8,23 @@ namespace {
 
 constexpr Index larger_of(Index a, Index b) { return a > b ? a : b; }
 
-// Colors of adjacent pixels. `known` is the number of channels, or 0 if it is known only at run
-// time; the colors are then loaded when they are needed.
-template <int known>
+// The colors of adjacent pixels, one per vector lane. `fixed_channels` is the number of channels if
+// it is known at compile time; the colors are then kept in registers. It is 0 otherwise, and the
+// colors are loaded each time that they are needed.
+template <int fixed_channels>
 struct Colors {
   Colors(const double* at, Index plane, int) {
-    for (int k = 0; k < known; ++k) values[k] = load(at + k * plane);
+    for (int k = 0; k < fixed_channels; ++k) values[k] = load(at + k * plane);
   }
   // Adds the squared differences to the colors at another position to a given square.
   Vec square_to(const double* other, Index plane, Vec square) const {
-    for (int k = 0; k < known; ++k) {
+    for (int k = 0; k < fixed_channels; ++k) {
       const Vec delta = values[k] - load(other + k * plane);
       square = fused(delta, delta, square);
     }
     return square;
   }
-  Vec values[known];
+  Vec values[fixed_channels];
 };
 
 template <>
@@ -40,19 +41,21 @@ struct Colors<0> {
   int channels;
 };
 
-template <int known, int others>
+template <int fixed_channels, int others>
 void add_others(const LinesOfPixels& of) {
-  const LinesOfPixels lines = of;  // a copy, which the stores to sums cannot alias
+  // A copy, so that the compiler knows that storing to sums does not change it.
+  const LinesOfPixels lines = of;
   for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
     Vec squares[others];
     for (int other = 0; other < others; ++other) {
       squares[other] = broadcast(lines.squares[other][apart < 0 ? -apart : apart]);
     }
-    // Pairs with at least one pixel in the columns of the tile; sums beyond them are not used.
+    // The pairs that have at least one pixel in the columns of the box. Sums of other columns are
+    // updated too, but not used.
     const Index begin = -larger_of(apart, 0);
     const Index end = lines.columns + larger_of(-apart, 0);
     for (Index i = begin; i < end; i += lanes) {
-      const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
+      const Colors<fixed_channels> here(lines.colors + i, lines.plane, lines.channels);
       Vec sum = load(lines.sums + i);
       for (int other = 0; other < others; ++other) {
         const Index there = i + apart;
@@ -68,11 +71,11 @@ void add_others(const LinesOfPixels& of) {
   }
 }
 
-template <int known>
+template <int fixed_channels>
 void add_within(const LinesOfPixels& of) {
   const LinesOfPixels lines = of;
   for (Index i = 0; i < lines.columns; i += lanes) {
-    const Colors<known> here(lines.colors + i, lines.plane, lines.channels);
+    const Colors<fixed_channels> here(lines.colors + i, lines.plane, lines.channels);
     Vec sum = load(lines.sums + i);
     for (Index apart = -lines.reach; apart <= lines.reach; ++apart) {
       if (apart == 0) continue;
@@ -84,22 +87,24 @@ void add_within(const LinesOfPixels& of) {
   }
 }
 
-template <int known>
-void add_known(const LinesOfPixels& lines) {
+template <int fixed_channels>
+void add_lines_with(const LinesOfPixels& lines) {
   using Add = void (*)(const LinesOfPixels&);
-  constexpr Add by_others[] = {add_within<known>, add_others<known, 1>, add_others<known, 2>};
+  constexpr Add by_others[] = {add_within<fixed_channels>, add_others<fixed_channels, 1>,
+                               add_others<fixed_channels, 2>};
   static_assert(sizeof by_others / sizeof *by_others == lines_per_call + 1);
   by_others[lines.others](lines);
 }
 
 void add_lines(const LinesOfPixels& lines) {
-  if (lines.channels == 3) return add_known<3>(lines);
-  if (lines.channels == 1) return add_known<1>(lines);
-  add_known<0>(lines);
+  if (lines.channels == 3) return add_lines_with<3>(lines);
+  if (lines.channels == 1) return add_lines_with<1>(lines);
+  add_lines_with<0>(lines);
 }
 
-// Rounds to float, with the result of float arithmetic: a double has enough bits that rounding
-// twice equals rounding once.
+// Rounds to float. If x is the sum, difference or product of two floats, computed in double
+// precision, the result is that of float arithmetic: a double has so many bits that rounding twice
+// equals rounding once.
 inline Vec to_single(Vec x) {
   typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
   return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
@@ -120,11 +125,11 @@ inline Vec with_colors(const double* a, const double* b, Index plane, int channe
   return square;
 }
 
-// The nearest pixels found so far for some adjacent pixels.
+// The nearest higher pixels found so far, for adjacent pixels in the lanes of a vector.
 struct Nearest {
-  Vec square;
+  Vec square;  // squared distance
   Vec height;
-  Bits number;
+  Bits number;  // its pixel number minus that of the pixel
 };
 
 // The total order: of equal heights, the pixel with the larger number is higher.
@@ -141,6 +146,8 @@ struct TotalOrder {
   }
 };
 
+// The order of scikit-image: only larger heights are higher, and of equally near pixels the first
+// in raster order wins. `single` selects the arithmetic of float32.
 template <bool single>
 struct RasterOrder {
   static Bits higher(Vec there, Vec here, Index) { return there > here; }
@@ -158,7 +165,8 @@ void find(const PixelSearch& line, const Surroundings& around) {
   for (Index i = 0; i < line.columns; i += lanes) {
     const Vec height = load(line.heights + i);
     const Vec coordinate = load(line.coordinates + i);
-    // A square of 0 ends the search of pixels that are not present.
+    // Pixels outside the picture or its mask start with a squared distance of 0, which ends their
+    // search at once.
     const Bits present = height > -__builtin_inf();
     Nearest nearest{where(present, broadcast(line.beyond)), broadcast(__builtin_inf()), Bits{}};
     for (Index k = 0; k < around.count; ++k) {

@@ -1,4 +1,5 @@
-// The loops along the lines of a tile of pixels, with one table of functions per instruction set.
+// The inner loops over the lines of a tile of pixels (image/pixel_tile.hpp), compiled once per
+// instruction set.
 #pragma once
 
 #include "support/points.hpp"
@@ -6,7 +7,7 @@
 namespace quickshift {
 
 // A line of a tile, and other lines whose pixels are paired with those of the first line if they
-// are at most `reach` columns apart. Pointers are to the first column of the tile without its halo.
+// are at most `reach` columns apart. Pointers are to the first column after the halo.
 inline constexpr int lines_per_call = 2;
 struct LinesOfPixels {
   const double* colors;  // one plane per channel
@@ -19,17 +20,18 @@ struct LinesOfPixels {
   int others;  // at most lines_per_call; 0 for the pairs within the first line
   const double* other_colors[lines_per_call];
   double* other_sums[lines_per_call];
-  const double* squares[lines_per_call];  // without colors, by difference of columns
+  const double* squares[lines_per_call];  // squared distances without colors, by column difference
 };
 
-// Offsets of the pixels around a pixel at which a search looks for parents, from the nearest on.
+// The offsets from a pixel to the pixels around it that are searched for its parent, in ascending
+// order of distance.
 struct Surroundings {
   Index count;
-  const Index* step;       // in a plane of the tile
-  const Index* number;     // of the pixel numbers
-  const Index* column;     // of the columns
-  const Index* line;       // index into PixelSearch::line_sq
-  const double* least_sq;  // lower bound of the squared distance, reduced to cover rounding
+  const Index* step;       // offset in a plane of the tile
+  const Index* number;     // difference of the pixel numbers
+  const Index* column;     // difference of the columns
+  const Index* line;       // the line of the other pixel, as an index into PixelSearch::line_sq
+  const double* least_sq;  // lower bound on the squared distance, reduced to cover rounding
 };
 
 // A search for the nearest higher pixels of the pixels of a line.
@@ -40,14 +42,16 @@ struct PixelSearch {
   Index columns;
   const double* heights;      // at the first column; minus infinity outside the picture or its mask
   const double* coordinates;  // along the line, at the first column
-  const double* line_sq;      // by surrounding line: its squared distance
+  const double* line_sq;      // squared distances to the lines around this line
   double beyond;              // squares of this size or larger are not admissible
-  double* squares;  // results by column, padded to whole vectors: squared distance to the nearest
-  Index* numbers;   // and offset of its pixel number, 0 if none was found
+  // The results, by column, padded to whole vectors.
+  double* squares;  // squared distance to the nearest higher pixel
+  Index* numbers;   // its pixel number minus that of the pixel; 0 if none was found
 };
 using FindHigher = void (*)(const PixelSearch&, const Surroundings&);
 
-// Sums of kernels in single precision, added in raster order of a square window.
+// A line whose sums of kernels are computed in single precision. The terms of a sum are added in
+// raster order of a rectangular window.
 struct RasterLine {
   const double* colors;  // one plane per channel, at the first column
   Index plane;
@@ -64,15 +68,16 @@ struct PixelLoops {
   // Adds the kernel of every pair of pixels to the sums of both. The order of the terms of a sum
   // does not depend on the tile. A pixel's own term is omitted.
   void (*add_lines)(const LinesOfPixels&);
-  FindHigher find_higher;  // in the total order; of equally near pixels, the highest
-  // As scikit-image does: parents are strictly higher, squares add the colors first, and of equally
-  // near pixels the first in raster order wins.
+  // Finds the nearest pixel that is higher in the total order; of equally near pixels, the highest.
+  FindHigher find_higher;
+  // Finds parents as scikit-image does: they are strictly higher, squared distances add up the
+  // colors first, and of equally near pixels the first in raster order wins.
   FindHigher find_raster;
-  FindHigher find_raster_single;  // in single precision
+  FindHigher find_raster_single;  // the same in single precision
   void (*add_raster_single)(const RasterLine&);
 };
 
-// The loops for the instruction set in use.
+// The table for the instruction set that this process uses.
 const PixelLoops& pixel_loops();
 
 }  // namespace quickshift

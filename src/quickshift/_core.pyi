@@ -397,7 +397,7 @@ def pixel_sums(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Sum Gaussian kernels over a box of pixels around each pixel."""
+    """Sum Gaussian kernels over the pixels in a box around each pixel."""
 
 def pixel_parents(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -427,7 +427,7 @@ def pixel_parents(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Find every pixel's nearest higher pixel within tau, and the distance to it.
+    Find the nearest higher pixel of every pixel within tau, and the distance to it.
     """
 
 def boundary_strength(
@@ -448,7 +448,7 @@ def boundary_strength(
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """
-    Find, for every pixel, the least tau that joins it with all its neighbors.
+    Find, for every pixel, the smallest tau at which it is in one tree with all its neighbors.
     """
 
 def round_to_bits(
@@ -457,7 +457,9 @@ def round_to_bits(
     ],
     bits: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Round numbers to a number of significant bits, as they are compared."""
+    """
+    Round numbers to a number of significant bits, as heights are before they are compared.
+    """
 
 def raster_sums_single(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -471,7 +473,9 @@ def raster_sums_single(
     threads: int = 1,
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
-    """Add sums of kernels to `start`, in single precision and raster order."""
+    """
+    Add sums of kernels to `start`, in single precision and in raster order.
+    """
 
 def raster_parents(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -489,7 +493,7 @@ def raster_parents(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Find the nearest strictly higher pixel in a square window; ties: the first in raster order.
+    Find the nearest strictly higher pixel in a square window. Of equally near pixels, the first in raster order is taken.
     """
 
 def tree_shape(locations: int) -> tuple[int, int]:

@@ -285,7 +285,7 @@ def check_pixel_bandwidth(bandwidth: Any) -> float:
 
 
 def check_kernel_size(kernel_size: Any) -> float:
-    """Return scikit-image's name for the bandwidth, a number of at least 1."""
+    """Return ``kernel_size``, scikit-image's name for the bandwidth: a number of at least 1."""
     if not 1 <= kernel_size < 1e18:
         raise ValueError(f"kernel_size is {kernel_size!r}, expected a number from 1 to below 1e18.")
     return float(kernel_size)

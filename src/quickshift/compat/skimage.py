@@ -1,4 +1,4 @@
-"""The results of `skimage.segmentation.quickshift`, computed faster."""
+"""A faster drop-in replacement for `skimage.segmentation.quickshift`."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["quickshift"]
 
-_NOISE = 1e-5  # standard deviation of the noise on densities
+_NOISE = 1e-5  # standard deviation of the noise that is added to densities
 _WINDOW = 3  # half the width of the window, in kernel sizes
 
 
@@ -35,8 +35,8 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
 
     Use this function if existing code must keep the segments that it has today. For new code
     prefer `quickshift.segment`: it uses no random numbers, it also segments gray pictures and
-    volumes, and it supports masks. `quickshift.segment_forest` gives the segments of every tau
-    from one computation.
+    volumes, and it supports masks. `quickshift.segment_forest` computes the segments for every tau
+    at once.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     labels : ndarray of shape (M, N), intp
         Segments, numbered by the position of their modes.
     parent : ndarray of shape (M, N), intp
-        Number, in C order, of each pixel's parent before the cut. Only with `return_tree`.
+        Index of each pixel's parent in the flattened picture (C order), before the cut. Only with
+        `return_tree`.
     distance : ndarray of shape (M, N), float64 or float32
         Distance to the parent. Pixels without a parent have the square root of the largest float64,
         or infinity if the picture is float32. Only with `return_tree`.
@@ -122,13 +123,13 @@ def _densities(
     rng: np.random.Generator,
     threads: int,
 ) -> Floats:
-    """Add sums of kernels to noise, in the arithmetic of the picture's type."""
+    """Return sums of kernels plus noise, in the arithmetic of the picture's type."""
     rows, columns, channels = pixels.shape
     noise = rng.normal(scale=_NOISE, size=rows * columns)
     colors = pixels.reshape(rows * columns, channels)
     if pixels.dtype == np.float32:
-        # In single precision the last bit of a sum exceeds the noise and so decides on parents:
-        # every addition must be rounded as in scikit-image.
+        # In single precision the last bit of a sum is larger than the noise, so rounding decides
+        # which pixels are higher. Every addition must therefore be rounded as in scikit-image.
         start = noise.astype(np.float32).astype(np.float64)
         factor = -0.5 / float(width * width)
         return _core.raster_sums_single(colors, rows, columns, start, factor, reach, threads)
@@ -142,7 +143,7 @@ def _densities(
 def _cut(
     parent: NDArray[np.intp], distance: Numbers, max_dist: float, threads: int
 ) -> NDArray[np.intp]:
-    """Remove longer moves, and number the trees by the positions of their roots."""
+    """Cut the moves longer than ``max_dist``, and number the trees by position of their roots."""
     kept = np.where(distance > max_dist, math.inf, distance.astype(np.float64, copy=False))
     root, roots = _core.find_roots(parent, kept, np.finfo(np.float64).max, threads)
     return _core.number_trees(root, roots, threads).view(np.intp)

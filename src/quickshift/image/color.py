@@ -1,8 +1,9 @@
-"""Conversion of colors: to floats in the ranges of scikit-image, and from sRGB to CIE L*a*b*.
+"""Conversion of colors: from integers to floats, and from sRGB to CIE L*a*b*.
 
-The results equal `skimage.util.img_as_float` and `skimage.color.rgb2lab` bit for bit, so that the
-segments of both libraries can be compared pixel by pixel. Unlike there, a picture is converted in
-chunks, on all cores. The functions expect arrays that `quickshift.checks.check_image` returned.
+The results equal those of `skimage.util.img_as_float` and `skimage.color.rgb2lab` bit for bit, so
+that the segments of both libraries can be compared pixel by pixel. Unlike scikit-image, these
+functions convert a picture in chunks, on all cores. They expect arrays that have passed
+`quickshift.checks.images.check_image`.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ _XYZ_FROM_RGB = np.array(  # the sRGB standard
 )
 _WHITE = (0.95047, 1.0, 1.08883)  # illuminant D65, observer of 2 degrees
 _LINEAR_UP_TO = 0.04045
-_LEAST_BASE = 0.09  # below (0.04045 + 0.055) / 1.055, the least base whose power is used
+_LEAST_BASE = 0.09  # less than (0.04045 + 0.055) / 1.055, the smallest base whose power is used
 _DARK_UP_TO = 0.008856
 _CHUNK = 1 << 14  # pixels converted at a time, so that intermediate arrays stay in the cache
 
@@ -93,8 +94,8 @@ def rgb_to_lab(image: Numbers, *, n_jobs: int | None = None) -> Numbers:
     rgb = _bytes_or_floats(image)
     lab = np.empty(rgb.shape, dtype=_float_type(rgb))
     if lab.size:
-        # Chunks consist of whole rows: scikit-image calls BLAS once per row of pixels, and BLAS may
-        # round differently for another number of pixels (it does for a single one).
+        # Chunks consist of whole rows. scikit-image calls BLAS once per row of pixels, and the
+        # rounding of BLAS may depend on the number of pixels (it does for a single pixel).
         width = rgb.shape[-2] if rgb.ndim > 1 else 1
         rows, lab_rows = rgb.reshape(-1, width, 3), lab.reshape(-1, width, 3)
         _in_chunks(_lab, rows, lab_rows, width, n_jobs)
@@ -129,7 +130,7 @@ def gray_to_lightness(image: Numbers, *, n_jobs: int | None = None) -> Numbers:
 
 
 def _bytes_or_floats(image: Numbers) -> Numbers:
-    """Leave bytes as they are, because a table has their linear intensities; convert the rest."""
+    """Convert a picture to floats, except bytes, whose linear intensities are in a table."""
     return image if image.dtype == np.uint8 else to_float(image)
 
 
@@ -158,7 +159,7 @@ def _in_chunks(
         return
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, starts):
-            pass  # raises if a thread raised
+            pass  # iterating raises the exceptions of the threads
 
 
 def _lab(rgb: Numbers) -> Numbers:
@@ -181,7 +182,8 @@ def _linear(stored: Numbers) -> Numbers:
     """Undo the gamma curve of sRGB."""
     if stored.dtype == np.uint8:
         return _linear_of_bytes().take(stored)
-    # Smaller bases are not used below; their powers are slow, or NaN if the base is negative.
+    # The powers of smaller bases are not used. They would be slow to compute, or NaN for negative
+    # bases, so the base is replaced.
     base = np.maximum((stored + 0.055) / 1.055, _LEAST_BASE)
     return np.where(stored <= _LINEAR_UP_TO, stored / 12.92, base**2.4)
 
@@ -192,5 +194,5 @@ def _linear_of_bytes() -> Numbers:
 
 
 def _perceived(linear: Numbers) -> Numbers:
-    """Return the cube root, which a straight line replaces for dark colors."""
+    """Return the cube root, or a linear function for dark colors, as CIE L*a*b* defines."""
     return np.where(linear <= _DARK_UP_TO, 7.787 * linear + 16.0 / 116.0, np.cbrt(linear))

@@ -24,8 +24,8 @@ class SegmentForest:
     Attributes
     ----------
     parent : ndarray of the picture's shape, int64
-        Number, in C order, of each pixel's nearest higher pixel; the pixel's own number if no pixel
-        within `max_tau` is higher.
+        Index of each pixel's nearest higher pixel in the flattened picture (C order); the pixel's
+        own index if no pixel within `max_tau` is higher.
     parent_distance : ndarray of the picture's shape
         Distance to the parent: infinite if there is none, NaN outside the mask.
     density : ndarray of the picture's shape
@@ -44,12 +44,12 @@ class SegmentForest:
         return f"SegmentForest(shape={self.parent.shape}, max_tau={self.max_tau})"
 
     def labels_at(self, tau: float, *, start_label: int = 0, n_jobs: int | None = None) -> Indices:
-        """Label the segments of a tau.
+        """Label the segments that remain when all moves longer than tau are cut.
 
         Parameters
         ----------
         tau : float
-            Longest move, at most `max_tau`.
+            Longest move that is kept, at most `max_tau`.
         start_label : int
             First label; pixels outside the mask get ``start_label - 1``.
         n_jobs : int, optional
@@ -58,7 +58,7 @@ class SegmentForest:
         Returns
         -------
         ndarray of the picture's shape, int64
-            Labels, in the order of falling density of the segments' modes.
+            Labels, numbered in descending order of the density at the segments' modes.
         """
         length = check_tau_within(tau, self.max_tau)
         require_memory(cut_bytes(self.parent.size), "labels_at", self.parent.shape)
@@ -67,7 +67,7 @@ class SegmentForest:
     def labels_for(
         self, n_segments: int, *, start_label: int = 0, n_jobs: int | None = None
     ) -> Indices:
-        """Label a given number of segments, which removing the longest moves leaves.
+        """Label a given number of segments, obtained by cutting the longest moves.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class SegmentForest:
         Returns
         -------
         ndarray of the picture's shape, int64
-            Labels, in the order of falling density of the segments' modes.
+            Labels, numbered in descending order of the density at the segments' modes.
         """
         require_memory(cut_bytes(self.parent.size), "labels_for", self.parent.shape)
         return cut_forest_into(self, n_segments, check_start_label(start_label), n_jobs)
@@ -94,7 +94,7 @@ def cut_forest(
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> Indices:
-    """Label the segments of a tau; `SegmentForest.labels_at` for checked arguments."""
+    """Label the segments at a tau; `SegmentForest.labels_at` for arguments that were checked."""
     with reporting(progress, "cut"):
         graph = _graph_of(forest)
         labels = _labels(graph, graph.distance, tau, first, n_jobs)
@@ -108,7 +108,10 @@ def cut_forest_into(
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> Indices:
-    """Label a number of segments, which alone is checked here: its range depends on the forest."""
+    """Label a given number of segments; `SegmentForest.labels_for` for checked arguments.
+
+    Only ``n_segments`` is checked here, because its range depends on the forest.
+    """
     with reporting(progress, "cut"):
         graph = _graph_of(forest)
         least, most = numbers_of_trees(graph)
@@ -136,10 +139,10 @@ def _labels(
 def boundary_strength(forest: SegmentForest, *, n_jobs: int | None = None) -> Floats:
     """Return, for every pixel, the tau up to which it lies on a boundary between segments.
 
-    Two neighbors belong to one segment as soon as tau reaches the longest move on the path between
-    them in the forest. A pixel's strength is the largest such length over its neighbors along the
-    axes. The pixels with a strength above tau are therefore those that have a neighbor in another
-    segment of that tau.
+    Two neighboring pixels belong to the same segment as soon as tau reaches the longest move on the
+    path between them in the forest. The strength of a pixel is the largest such length over its
+    neighbors along the axes. The pixels whose strength exceeds a given tau are therefore those that
+    have a neighbor in another segment at that tau.
 
     Parameters
     ----------
@@ -163,8 +166,8 @@ def boundary_strength(forest: SegmentForest, *, n_jobs: int | None = None) -> Fl
     """
     if not isinstance(forest, SegmentForest):
         raise TypeError(
-            f"forest is of type {type(forest).__name__}, expected what segment_forest returns. "
-            f"Pass segment_forest(image)."
+            f"forest is of type {type(forest).__name__}, expected a SegmentForest. Pass "
+            f"segment_forest(image)."
         )
     outside = np.isnan(forest.parent_distance.reshape(-1))
     strength = _core.boundary_strength(

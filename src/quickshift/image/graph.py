@@ -18,21 +18,22 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["PixelGraph", "climb_pixels", "sum_kernels", "window_reach"]
 
-_RTOL = 1e-9  # share of a sum that may lie outside the window if window is None
+_RTOL = 1e-9  # if window is None, the share of any sum that may lie outside the window
 
 
 @dataclass(frozen=True)
 class PixelGraph:
-    """All parents of a picture, up to some distance.
+    """The nearest higher pixel of every pixel of a picture, up to some distance.
 
     Attributes
     ----------
     parent : ndarray of shape (n_pixels,), int64
-        Number of each pixel's nearest higher pixel; the pixel's own number if no pixel is higher.
+        Index of each pixel's nearest higher pixel, in C order of the picture; the pixel's own index
+        if no pixel is higher.
     distance : ndarray of shape (n_pixels,)
         Distance to the parent: infinite if there is none, NaN outside the mask.
     heights : ndarray of shape (n_pixels,)
-        Heights that were climbed: sums of kernels.
+        Heights of the pixels: sums of kernels.
     """
 
     parent: Indices
@@ -40,7 +41,7 @@ class PixelGraph:
     heights: Floats
 
     def highest_first(self, rows: Indices) -> Indices:
-        """Sort pixels by falling height; of equal heights, the larger number is higher."""
+        """Sort pixels in descending order of height; of equal heights, the larger index first."""
         rising = np.lexsort((rows, rounded(self.heights[rows], SIGNIFICANT_BITS)))
         return rows[rising[::-1]]
 
@@ -48,7 +49,7 @@ class PixelGraph:
 def window_reach(
     shape: tuple[int, ...], spacing: Floats, bandwidth: float, window: float | None
 ) -> Indices:
-    """Return how many pixels the window of the density extends to each side.
+    """Return by how many pixels the window of the density extends to each side.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def window_reach(
     Returns
     -------
     ndarray of shape (n_axes,)
-        Numbers of pixels, less than the picture's extent.
+        Number of pixels to each side, by axis; less than the extent of the picture.
 
     Examples
     --------
@@ -75,8 +76,8 @@ def window_reach(
     array([37, 19])
     """
     if window is None:
-        # The kernels at all pixels of a line sum to at most 1 + sqrt(2 pi) h / spacing, and those
-        # beyond a distance to at most that number times the kernel at that distance.
+        # The kernels at all pixels of a line sum to at most 1 + sqrt(2 pi) h / spacing. The kernels
+        # beyond a distance sum to at most that number times the kernel at that distance.
         lines = 1.0 + math.sqrt(2.0 * math.pi) * bandwidth / spacing
         log_all = math.log(len(lines)) + float(np.log(lines).sum())
         length = bandwidth * math.sqrt(2.0 * (log_all - math.log(_RTOL)))
@@ -157,8 +158,8 @@ def climb_pixels(
     tau : float
         Largest distance at which parents are searched.
     origin : tuple of int, optional
-        Position of the first pixel in a larger picture. Coordinates count from the corner of that
-        picture, so distances have the same last bits as there.
+        Position of the first pixel in a larger picture, of which `pixels` is a part. Coordinates
+        are counted from the corner of that picture, so that distances have the same bits as there.
     n_jobs : int, optional
         Threads; None for all cores.
     progress : callable, optional

@@ -1,4 +1,4 @@
-"""Pictures prepared for the algorithm: one row of scaled colors per pixel of a checked grid."""
+"""Preparation of pictures: checks, color conversion, blur, and one row of colors per pixel."""
 
 import math
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class Pixels:
     Attributes
     ----------
     values : ndarray of shape (n_pixels, n_channels), float64 or float32
-        Scaled colors, pixels in C order of the grid. The array may share memory with the picture
-        that was read, so it must not be written to.
+        Scaled colors, one row per pixel in C order of the grid. The array may share memory with the
+        picture that was read, so it must not be written to.
     shape : tuple of int
         Shape of the grid.
     spacing : ndarray of shape (n_axes,), float64
@@ -55,7 +55,7 @@ class Pixels:
 
 @dataclass(frozen=True)
 class PixelSettings:
-    """Checked parameters that turn a picture into `Pixels`.
+    """Checked parameters of the conversion of a picture to `Pixels`.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class PixelSettings:
     channel_axis : int or None
         Axis of the channels, counted from 0; None if all axes are spatial.
     ratio : float
-        Factor of the colors.
+        Factor by which colors are multiplied.
     blur : list of float
         Standard deviation of the blur along each spatial axis, in pixels.
     convert2lab : bool
@@ -114,7 +114,7 @@ def read_image(
         True (or 1) for the pixels that belong to the picture. The colors of the other pixels are
         ignored.
     spacing : float or sequence of float, optional
-        Distance between neighboring pixels, for all spatial axes or one for each. None is 1.
+        Distance between neighboring pixels, for all spatial axes or one for each; 1 by default.
     n_jobs : int, optional
         Threads; None for all cores.
 
@@ -154,7 +154,7 @@ def pixel_settings(
     channel_axis: Any,
     spacing: Any,
 ) -> PixelSettings:
-    """Check the parameters of `read_image` for a picture of a shape, channels included."""
+    """Check the parameters of `read_image` for a picture whose shape includes the channels."""
     axis = check_channel_axis(channel_axis, shape)
     grid = shape if axis is None else shape[:axis] + shape[axis + 1 :]
     to_lab = check_convert2lab(convert2lab)
@@ -173,10 +173,11 @@ def pixel_settings(
 def pixels_of(
     image: Numbers, settings: PixelSettings, mask: Flags | None, n_jobs: int | None
 ) -> Pixels:
-    """Scale the colors of a picture, or of a box of one, whose parameters have been checked.
+    """Convert and scale the colors of a picture, or of a part of one, with checked settings.
 
-    The shape of the grid is that of ``image``, not that of the settings. The values of floats are
-    checked here, because pixels outside the mask may have any.
+    The result has the grid of ``image``, which may be smaller than the grid of the settings. The
+    values of floats are checked here, after the mask has been applied: pixels outside the mask may
+    have any values.
     """
     axis = settings.channel_axis
     picture = image[..., np.newaxis] if axis is None else np.moveaxis(image, axis, -1)
@@ -217,9 +218,9 @@ def _blurred(values: Numbers, widths: list[float], mask: Flags | None) -> Number
 
 
 def _scaled(values: Numbers, ratio: float) -> Numbers:
-    """Multiply colors by the ratio."""
+    """Multiply colors by the ratio, and refuse results that are too large."""
     if ratio != 1.0:
-        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # check_scaled_colors refuses overflow
             values = values * values.dtype.type(ratio)
     check_scaled_colors(values, ratio)
     return values

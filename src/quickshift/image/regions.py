@@ -1,8 +1,8 @@
 """Label images: mean colors, connected pieces of segments, and enforced connectivity.
 
-A piece is a connected component of the pixels of one label. The pieces of all segments are found at
-once: each row of pixels is split into runs of one label, and touching runs of the same label are
-the edges of a graph whose components are the pieces.
+A piece is a connected component of the pixels with one label. The pieces of all segments are found
+together: each row of pixels is split into runs of one label, and the pieces are the connected
+components of the graph in which touching runs of the same label are joined by an edge.
 """
 
 from dataclasses import dataclass
@@ -86,8 +86,8 @@ def mean_color(
 def count_pieces(labels: ArrayLike, *, connectivity: int = 1, start_label: int = 0) -> Indices:
     """Count the connected pieces of every segment.
 
-    A segment is a tree whose links are up to tau long, so its pixels need not touch. The labels of
-    the disconnected segments are
+    The moves within a segment are up to tau long, so its pixels need not touch. The labels of the
+    segments with several pieces are
     ``start_label + numpy.flatnonzero(count_pieces(labels, start_label=start_label) > 1)``.
 
     Parameters
@@ -192,7 +192,7 @@ class _Pieces:
     image: NDArray[np.signedinteger[Any]]  # piece of each pixel; n_pieces if it is masked out
     labels: Numbers  # (n_pieces,)
     sizes: Indices  # (n_pieces,) in pixels
-    firsts: NDArray[np.intp]  # (n_pieces,) first pixel of each, an index into the flat image
+    firsts: NDArray[np.intp]  # (n_pieces,) first pixel of each, as an index into the flat image
 
 
 def _find_pieces(labels: Numbers, connectivity: int, start_label: int) -> _Pieces:
@@ -215,7 +215,7 @@ def _find_pieces(labels: Numbers, connectivity: int, start_label: int) -> _Piece
 
 
 def _join_runs(labels: Numbers, starts: Flags, connectivity: int) -> Numbers:
-    """Return the first run of each run's piece; runs that are masked out form pieces too."""
+    """Return, for each run, the first run of its piece. Masked-out runs form pieces too."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -227,8 +227,8 @@ def _join_runs(labels: Numbers, starts: Flags, connectivity: int) -> Numbers:
     for here, there in _neighbors(labels.ndim, connectivity):
         if here[:-1] == there[:-1]:
             continue  # equal neighbors along a row belong to one run
-        # One edge per pair of runs suffices: at the first column that they share, one of them
-        # starts.
+        # One edge per pair of touching runs suffices. At the first column in which they touch, one
+        # of the two runs starts, so only the starts of runs are compared.
         touching = (labels[here] == labels[there]) & (starts[here] | starts[there])
         pairs.append(np.stack([runs[here][touching], runs[there][touching]]))
     joined = np.concatenate(pairs, axis=1)
@@ -240,7 +240,10 @@ def _join_runs(labels: Numbers, starts: Flags, connectivity: int) -> Numbers:
 
 
 def _neighbors(ndim: int, connectivity: int) -> list[Views]:
-    """Return, per direction, two views that align pixels with neighbors; each pair occurs once."""
+    """Return two views per direction, which align each pixel with its neighbor in that direction.
+
+    Of two opposite directions only one is included, so each pair of neighbors occurs once.
+    """
     steps = product((-1, 0, 1), repeat=ndim)
     forward = [step for step in steps if step > (0,) * ndim]
     return [
@@ -254,11 +257,15 @@ def _neighbors(ndim: int, connectivity: int) -> list[Views]:
 
 
 def _find_hosts(pieces: _Pieces, small: Flags, connectivity: int) -> NDArray[np.intp]:
-    """Return the piece that absorbs each piece: itself if it stays, -1 if borders must decide."""
+    """Return the piece that absorbs each piece: itself if it stays, -1 if undecided.
+
+    Undecided are the small pieces for which the lengths of borders have to be compared.
+    """
     hosts = np.arange(small.size)
     if not small.any():
         return hosts
-    # Connected small pieces are absorbed together, unless they touch several large pieces.
+    # A group of connected small pieces is absorbed as a whole if it touches only one large piece. A
+    # group that touches none becomes a segment, and one that touches several stays undecided.
     in_small = np.append(small, False)[pieces.image]
     groups = _find_pieces(in_small.view(np.int8), connectivity, 1)
     in_large = ~in_small & (pieces.image < small.size)
@@ -279,7 +286,7 @@ def _find_hosts(pieces: _Pieces, small: Flags, connectivity: int) -> NDArray[np.
 
 def _find_largest(pieces: _Pieces) -> Flags:
     """Flag the largest piece of every label; of equally large ones, the first."""
-    order = np.lexsort((-pieces.sizes, pieces.labels))  # stable: raster order if equal
+    order = np.lexsort((-pieces.sizes, pieces.labels))  # stable: equal sizes stay in raster order
     largest = np.zeros(order.size, dtype=bool)
     largest[order[_changes(pieces.labels[order])]] = True
     return largest
@@ -291,7 +298,7 @@ def _number_segments(pieces: _Pieces, hosts: NDArray[np.intp]) -> Indices:
     largest = _find_largest(pieces)
     old, new = np.flatnonzero(stays & largest), np.flatnonzero(stays & ~largest)
     old = old[np.argsort(pieces.labels[old])]
-    segments = np.full(hosts.size + 1, -1, dtype=np.int64)  # the last entry serves hosts of -1
+    segments = np.full(hosts.size + 1, -1, dtype=np.int64)  # the last is for hosts of -1
     segments[np.append(old, new)] = np.arange(old.size + new.size)
     return segments[hosts]
 
@@ -299,11 +306,14 @@ def _number_segments(pieces: _Pieces, hosts: NDArray[np.intp]) -> Indices:
 def _count_borders(
     pieces: _Pieces, waiting: Flags, connectivity: int
 ) -> "csr_array[np.int64, tuple[int, int]]":
-    """Count the touching pixels of every pair of pieces of which at least one waits."""
+    """Count the pairs of touching pixels between pieces of which at least one is waiting.
+
+    A piece is waiting if the segment that absorbs it is still undecided.
+    """
     from scipy.sparse import coo_array
 
-    # A waiting piece counts 2, another piece 1, a masked pixel 0: the sum of a pair is at least 3
-    # if one of the two waits and neither is masked out.
+    # Pixels of waiting pieces count 2, those of other pieces 1, masked-out pixels 0. The sum of a
+    # pair is at least 3 if at least one of the two is waiting and neither is masked out.
     kinds = np.append(np.where(waiting, 2, 1), 0).astype(np.int8)[pieces.image]
     ones, others = [], []
     for here, there in _neighbors(pieces.image.ndim, connectivity):
@@ -319,12 +329,12 @@ def _count_borders(
 
 
 def _absorb(borders: "csr_array[np.int64, tuple[int, int]]", segments: Indices) -> None:
-    """Assign segments to the waiting pieces, beginning with those next to a segment."""
+    """Assign segments to the waiting pieces in rounds, starting from the pieces with a segment."""
     sizes = np.diff(borders.indptr)
     front = np.flatnonzero(segments >= 0)
     while front.size:
-        # A piece joins in the first round in which it touches a segment. All segments that it
-        # may join were therefore reached in the round before, and every border is visited once.
+        # A piece is absorbed in the first round in which it touches a segment. All segments that it
+        # can join were therefore reached in the previous round, and each border is visited once.
         n_neighbors = sizes[front]
         ends = np.cumsum(n_neighbors)
         entries = np.arange(ends[-1]) + np.repeat(borders.indptr[front + 1] - ends, n_neighbors)
@@ -336,13 +346,16 @@ def _absorb(borders: "csr_array[np.int64, tuple[int, int]]", segments: Indices) 
 
 
 def _longest(piece: Numbers, segment: Indices, length: Indices) -> tuple[NDArray[np.intp], Indices]:
-    """Return each piece once, with the segment that shares its longest border, or the first."""
+    """Return each piece once, with the segment that shares the longest border with it.
+
+    Of equally long borders, that of the segment with the smallest number wins.
+    """
     order = np.lexsort((segment, piece))
     piece, segment = piece[order], segment[order]
     starts = _changes(piece, segment)
     piece, segment = piece[starts], segment[starts]
     lengths = np.add.reduceat(length[order], starts)
-    order = np.lexsort((-lengths, piece))  # stable: the first of equally long borders leads
+    order = np.lexsort((-lengths, piece))  # stable: equally long borders stay sorted by segment
     best = order[_changes(piece[order])]
     return piece[best].astype(np.intp), segment[best]
 
@@ -363,7 +376,7 @@ def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) ->
     fix = "Use labels.astype(numpy.int64), another start_label or a larger min_size."
     check_label_dtype(dtype, start_label, start_label + int(segments.max()), "labels", fix)
     names: Numbers = segments.astype(dtype)
-    names += dtype.type(start_label)  # integers that wrapped around wrap back
+    names += dtype.type(start_label)  # undoes a wraparound of the conversion above
     return names
 
 
@@ -371,9 +384,10 @@ def _name_segments(segments: Indices, start_label: int, dtype: np.dtype[Any]) ->
 
 
 def _bins(labels: Numbers, start_label: int) -> tuple[NDArray[np.intp], int]:
-    """Return a bin per pixel, 0 if it is masked out and one per segment else, and their number.
+    """Return the bin of each pixel, and the number of bins.
 
-    Labels with large gaps are renumbered, so that the number of bins stays small.
+    Bin 0 is for masked-out pixels, and each segment has a bin of its own. Labels with large gaps
+    are renumbered, so that the number of bins stays small.
     """
     inside = labels >= start_label
     n_bins = int(labels.max()) - start_label + 2

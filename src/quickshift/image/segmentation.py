@@ -46,8 +46,8 @@ def segment(
     Every pixel is the point (coordinates, colors). It moves to the nearest pixel of higher density
     within tau, and the pixels that end at the same mode form a segment. The result is exact and
     deterministic: the same picture gives the same segments for any number of threads. A segment
-    may consist of several connected pieces, and some segments have only a few pixels;
-    `enforce_connectivity` changes both.
+    may consist of several connected pieces, and some segments have only a few pixels. Apply
+    `enforce_connectivity` to the labels if every segment should be connected and of a minimum size.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def segment(
         Scale of the Gaussian kernel, for pixel coordinates and scaled colors alike; a larger
         bandwidth gives fewer segments. Corresponds to scikit-image's ``kernel_size``.
     tau : float
-        Longest move, in the same units; a larger tau gives fewer segments. Corresponds to
+        Longest move, in the units of `bandwidth`; a larger tau gives fewer segments. Corresponds to
         scikit-image's ``max_dist``.
     ratio : float
         Factor by which colors are multiplied: how much color differences count relative to
@@ -74,15 +74,15 @@ def segment(
         picture with 2 axes is gray.
     window : float or None
         The density sums over the pixels up to ``ceil(window * bandwidth / spacing)`` away along
-        each axis. None includes all pixels except those that add less than 1e-9 of the sum.
+        each axis. None chooses a window outside of which less than 1e-9 of any sum is lost.
     mask : array-like of bool, optional
         True for the pixels that belong to the picture. The colors of the other pixels are ignored.
     spacing : float or sequence of float, optional
         Distance between neighboring pixels along each axis, 1 by default; `bandwidth` and `tau` are
         measured in its unit.
     n_segments : int, optional
-        Number of segments. If given, `tau` is ignored and the cut with that many segments is
-        returned.
+        Number of segments. If it is given, `tau` is ignored, and the longest moves are cut until
+        the picture has that many segments.
     start_label : int
         First label; pixels outside the mask get ``start_label - 1``.
     n_jobs : int, optional
@@ -95,7 +95,7 @@ def segment(
     Returns
     -------
     ndarray of the picture's shape without channels, int64
-        Labels from `start_label` on, in the order of falling density of the segments' modes.
+        Labels from `start_label` on, in descending order of the density at the segments' modes.
 
     See Also
     --------
@@ -231,7 +231,7 @@ def _find_forest(
     progress: Progress | None,
     **reading: Any,
 ) -> SegmentForest:
-    """Check all arguments except ``max_tau``, which has been checked, and find the parents.
+    """Find the parents of all pixels. All arguments except ``max_tau`` are checked here.
 
     ``reading`` holds the parameters of `pixel_settings`.
     """
@@ -254,7 +254,7 @@ def _find_forest(
 
 
 def _require_memory(shape: tuple[int, ...], size: int) -> None:
-    """Raise if a picture with a grid of that shape and ``size`` numbers does not fit in memory."""
+    """Raise if a picture with a grid of this shape and ``size`` values does not fit into memory."""
     n_pixels = math.prod(shape)
     needed = segment_bytes(n_pixels, size // n_pixels)
     require_memory(needed, "segment_forest", shape, "use segment_tiles for pictures of any size")

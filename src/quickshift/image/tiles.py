@@ -1,4 +1,4 @@
-"""Pictures larger than memory: the same segments, computed tile by tile."""
+"""Segmentation of pictures larger than memory, tile by tile, with the labels of `segment`."""
 
 import itertools
 import math
@@ -57,11 +57,11 @@ def segment_tiles(
     start_label: int = 0,
     n_jobs: int | None = None,
 ) -> Numbers:
-    """Segment a picture that need not fit into memory; the labels are those of `segment`.
+    """Segment a picture that may be larger than memory, with the same labels as `segment`.
 
-    Every tile is read with the border that its densities and parents depend on, so the labels do
-    not depend on the tiles. Densities and parents are stored in temporary files of 16 bytes per
-    pixel. Invalid colors or mask values raise an error when their tile is read.
+    Every tile is read together with the border on which its densities and parents depend, so the
+    labels do not depend on the tiles. Densities and parents are stored in temporary files, which
+    take 16 bytes per pixel. Invalid colors or mask values raise an error when their tile is read.
 
     Parameters
     ----------
@@ -75,7 +75,8 @@ def segment_tiles(
         Array of integers of the picture's shape, such as a ``numpy.memmap``, to which the labels
         are written. None makes a new array.
     scratch : path, optional
-        Folder for the temporary files; None for the system's, which may be held in memory.
+        Folder for the temporary files; None for the system's temporary folder, which on some
+        systems is held in memory.
     bandwidth : float
         Scale of the Gaussian kernel. This and the following parameters have the same meaning as in
         `segment`.
@@ -92,7 +93,7 @@ def segment_tiles(
     window : float or None
         Half the width of the window that the density sums over, in bandwidths.
     mask : array, optional
-        True for the pixels that belong to the picture; an array as for `image`.
+        True for the pixels that belong to the picture. Any array that `image` may be.
     spacing : float or sequence of float, optional
         Distance between neighboring pixels along each axis.
     start_label : int
@@ -145,7 +146,11 @@ def segment_tiles(
 
 @dataclass(frozen=True)
 class _SearchSettings:
-    """Checked parameters of the search, and the borders in pixels, per axis, that they imply."""
+    """Checked parameters of the search, and the borders that they require around a tile.
+
+    A border is a number of pixels per axis. The density at a pixel depends on the pixels up to
+    ``density_border`` away, its parent on those up to ``parent_border`` away.
+    """
 
     bandwidth: float
     window: float | None
@@ -231,10 +236,10 @@ def _write_parents(
 
 
 def _follow_to_roots(parent: Indices) -> None:
-    """Replace parents by roots, in place, by pointer doubling.
+    """Replace parents by roots, in place, by pointer jumping.
 
-    Every pass replaces each pixel's ancestor by the ancestor of that ancestor, which at least
-    doubles the distance in generations.
+    Every pass replaces the ancestor of each pixel by the ancestor of that ancestor, which at least
+    doubles the number of generations between them, until all ancestors are roots.
     """
     moved = True
     while moved:
@@ -247,7 +252,7 @@ def _follow_to_roots(parent: Indices) -> None:
 
 
 def _write_labels(root: Indices, density: Floats, labels: Numbers, first: int) -> None:
-    """Write the number of each pixel's root, counted by falling height of the roots."""
+    """Write the label of each pixel: the rank of its root by descending height, plus ``first``."""
     roots = [np.empty(0, dtype=np.int64)]
     for begin in range(0, root.size, _CHUNK):
         chunk = np.arange(begin, min(begin + _CHUNK, root.size))
@@ -282,7 +287,7 @@ def _tiles(shape: tuple[int, ...], sides: tuple[int, ...]) -> Iterator[Box]:
 
 
 def _widened(box: Box, border: Any, shape: tuple[int, ...]) -> Box:
-    """Add a border to a box, as far as the picture extends."""
+    """Add a border to a box, clipped to the picture."""
     return tuple(
         slice(max(each.start - int(width), 0), min(each.stop + int(width), extent))
         for each, width, extent in zip(box, border, shape, strict=True)
@@ -298,7 +303,7 @@ def _within(box: Box, wide: Box) -> Box:
 
 
 def _numbers(box: Box, shape: tuple[int, ...]) -> Indices:
-    """Return the numbers, in C order of the whole picture, of the pixels of a box."""
+    """Return the flat indices, in C order of the whole picture, of the pixels of a box."""
     axes = np.ogrid[box]
     numbers: Indices = np.ravel_multi_index(np.broadcast_arrays(*axes), shape).astype(np.int64)
     return numbers
