@@ -72,7 +72,7 @@ def test_given_tau_merges_nothing_and_links_only_if_asked():
 
 def test_tau_and_n_clusters_exclude_each_other():
     estimate, graph = estimate_and_graph(CASES[0])
-    with pytest.raises(ValueError, match=r"n_clusters is 2 and tau is 1\.0, but each of them"):
+    with pytest.raises(ValueError, match=r"n_clusters is 2 and tau is 1\.0, expected at most one"):
         stages.find_clusters(estimate, graph, tau=1.0, n_clusters=2)
 
 

@@ -192,7 +192,7 @@ def test_number_of_clusters_that_cannot_be_had_is_refused(count, error, message)
 
 
 def test_number_of_clusters_beside_a_tau_is_refused():
-    message = r"n_clusters is 2 and tau is 1\.5.*Leave tau at 'auto'.*or drop n_clusters"
+    message = r"n_clusters is 2 and tau is 1\.5.*Leave tau at 'auto'.*or leave n_clusters out"
     assert_refused(ValueError, message, n_clusters=2, tau=1.5)
 
 

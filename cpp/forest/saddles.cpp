@@ -20,8 +20,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // upper bound on the levels of its saddles: the smaller of the largest heights of the two nodes. In
 // each step the entry with the highest level is taken from the queue. A pair of nodes is replaced
 // by the pairs of its children or, if the nodes are leaves, by its highest saddle. A saddle joins
-// its pieces. Pairs of nodes that lie within one component are discarded. The search ends when all
-// pieces are joined, so the many pairs below that level are never visited.
+// its pieces, and the next highest saddle of its two leaves takes its place in the queue. Pairs of
+// nodes that lie within one component are discarded. The search ends when all pieces are joined, so
+// the many pairs below that level are never visited.
 class Linker {
  public:
   Linker(const Tree& tree, const PieceOfRow& rows, double tau, const Execution& execution)
@@ -150,7 +151,7 @@ class Linker {
     return {left, components_.find(left) == components_.find(right) ? left : right};
   }
 
-  // Whether two nodes are in the same component by now.
+  // Whether all points of two nodes are in one component by now.
   bool settled(Index node, Index other) {
     return is_whole(node) && is_whole(other) &&
            components_.find(witness_[node].piece) == components_.find(witness_[other].piece);

@@ -17,7 +17,7 @@ namespace quickshift {
 struct Saddle {
   Index piece;
   Index other;
-  double level;  // the smaller height of its two points
+  double level;  // at which the two join: the smaller height of the two points
 };
 
 struct PieceOfRow {

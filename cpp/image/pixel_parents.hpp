@@ -16,7 +16,7 @@ struct PixelEdges {
 // The order of the pixels, and the limits of the search for parents.
 struct PixelOrder {
   const double* density;
-  int bits;      // densities are rounded to so many significant bits before they are compared; of
+  int bits;      // densities are rounded to this many significant bits before they are compared; of
                  // equal densities the larger pixel number is higher
   double tau;    // largest distance to a parent
   Index visits;  // the search through blocks may visit this many pixels per pixel of the picture;

@@ -12,8 +12,8 @@ namespace quickshift {
 
 class SortedSurroundings {
  public:
-  // The offsets up to a radius. If that would be many more than two thousand, the offsets up to a
-  // smaller radius, about two thousand.
+  // The offsets up to a radius. If these are more than about two thousand, only the nearest two
+  // thousand or so.
   static SortedSurroundings within(const Picture& picture, double radius);
   // The offsets in a box that extends reach[axis] pixels to each side.
   static SortedSurroundings boxed(const Picture& picture, std::vector<Index> reach);

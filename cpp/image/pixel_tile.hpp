@@ -19,7 +19,7 @@ class PixelTile {
   static Index count(const Picture& picture);  // number of boxes that cover a picture
 
   // Loads a box and multiplies its colors by `scale`. Pixels outside the picture or its mask get
-  // infinite colors, so their kernels vanish.
+  // infinite colors, so that their kernels are 0.
   void load(Index box, double scale = 1.0);
   // Copies other values of the loaded pixels into a plane with the layout of the colors. Pixels
   // outside the picture or its mask get the value `outside`.

@@ -149,7 +149,7 @@ void bind_image(nb::module_& m) {
         "Sum Gaussian kernels over the pixels in a box around each pixel.");
   m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
         "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "visits"_a = 300,
-        "Find the nearest higher pixel of every pixel within tau, and the distance to it.");
+        "Find, for every pixel, the nearest higher pixel within tau, and the distance to it.");
   m.def(
       "boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
       "threads"_a = 1, "report"_a = nb::none(),
@@ -161,9 +161,8 @@ void bind_image(nb::module_& m) {
         "Add sums of kernels to `start`, in single precision and in raster order.");
   m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "density"_a,
         "reach"_a, "single"_a = false, "threads"_a = 1, "report"_a = nb::none(),
-        "Find the nearest strictly higher pixel in a square window. Of equally near pixels, the "
-        "first "
-        "in raster order is taken.");
+        "Find the nearest strictly higher pixel in a square window; of ties, the first in raster "
+        "order.");
 }
 
 }  // namespace quickshift

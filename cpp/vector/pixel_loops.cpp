@@ -103,8 +103,8 @@ void add_lines(const LinesOfPixels& lines) {
 }
 
 // Rounds to float. If x is the sum, difference or product of two floats, computed in double
-// precision, the result is that of float arithmetic: a double has so many bits that rounding twice
-// equals rounding once.
+// precision, the result is that of float arithmetic: a double has enough bits that rounding twice
+// gives the same result as rounding once.
 inline Vec to_single(Vec x) {
   typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
   return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);

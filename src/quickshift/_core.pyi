@@ -427,7 +427,7 @@ def pixel_parents(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Find the nearest higher pixel of every pixel within tau, and the distance to it.
+    Find, for every pixel, the nearest higher pixel within tau, and the distance to it.
     """
 
 def boundary_strength(
@@ -493,7 +493,7 @@ def raster_parents(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Find the nearest strictly higher pixel in a square window. Of equally near pixels, the first in raster order is taken.
+    Find the nearest strictly higher pixel in a square window; of ties, the first in raster order.
     """
 
 def tree_shape(locations: int) -> tuple[int, int]:

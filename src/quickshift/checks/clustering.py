@@ -37,7 +37,7 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
     """
     if math.frexp(bandwidth)[1] < exponent - 400:
         raise ValueError(
-            f"bandwidth is {bandwidth!r}, expected at least {_SMALLEST_SHARE!r} of the largest "
+            f"bandwidth is {bandwidth!r}, expected at least {_SMALLEST_SHARE!r} times the largest "
             f"coordinate: squared distances would underflow to 0. Use a larger bandwidth, or "
             f"rescale the features."
         )
@@ -63,8 +63,8 @@ def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:
     check_count(n_clusters, "n_clusters", n_samples)
     if length is not None:
         raise ValueError(
-            f"n_clusters is {n_clusters!r} and tau is {tau!r}, but each of them decides the cut. "
-            f"Leave tau at 'auto' to get a number of clusters, or drop n_clusters."
+            f"n_clusters is {n_clusters!r} and tau is {tau!r}, expected at most one of them, "
+            f"because each decides the cut. Leave tau at 'auto', or leave n_clusters out."
         )
     return None
 

@@ -65,7 +65,7 @@ def check_positive(value: Any, name: str, *, below: float = math.inf) -> float:
 def check_whole(
     value: Any, name: str, least: int | None = None, *, expected: str | None = None
 ) -> int:
-    """Return a whole number as an int; at least ``least`` if that is given."""
+    """Return a whole number as an int. If ``least`` is given, smaller numbers are refused."""
     if expected is None:
         expected = "a whole number" if least is None else f"a whole number of at least {least}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
@@ -105,8 +105,7 @@ def check_length(value: Any, name: str) -> float:
 def check_tau(tau: Any) -> float:
     """Return a length of at least 0; infinity keeps every edge."""
     expected = (
-        "a length of at least 0: numpy.inf keeps every edge, and only an estimator's tau may be "
-        "'auto'"
+        "a length of at least 0 (numpy.inf keeps every edge; 'auto' is accepted only by estimators)"
     )
     return check_real(tau, "tau", expected, 0)
 
@@ -124,7 +123,7 @@ def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> fl
     if h > limit:
         raise ValueError(
             f"bandwidth is {h!r}, expected at most {limit!r} for the {kernel.name} kernel and the "
-            f"period {period!r}: beyond that, two images of one point would lie within the kernel. "
-            f"Use a smaller bandwidth."
+            f"period {period!r}: beyond that, the kernel would cover two periodic images of one "
+            f"point. Use a smaller bandwidth."
         )
     return h
