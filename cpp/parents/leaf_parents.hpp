@@ -119,7 +119,7 @@ class LeafParents {
   bool strict_;
   TreeSearch& search_;
   HigherFound found_;
-  double lowest_ = 0.0;  // the least height in the leaf
+  double lowest_ = 0.0;  // the smallest height in the leaf
 };
 
 }  // namespace quickshift

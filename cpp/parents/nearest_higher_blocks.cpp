@@ -284,8 +284,8 @@ class BlockSearchWorker {
   const BlockSearchProblem* problem_;
   const Blocks* blocks_;
   int features_;
-  double* squares_;  // by slot: to the nearest higher location so far
-  Index* slots_;     // by slot: that location
+  double* squares_;  // by slot: squared distance to the nearest higher location so far
+  Index* slots_;     // by slot: the slot of that location
   CenteredPoints rows_;
   CenteredPoints columns_;
   double* widest_;  // by block: an upper bound on squares_ of its points
