@@ -15,7 +15,7 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.checks.numbers import check_choice
-from quickshift.checks.regression import check_pair
+from quickshift.checks.regression import check_bandwidth_pair
 from quickshift.kernels import get_kernel
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
@@ -238,7 +238,7 @@ def _mean_length(
     kept: RegressionData, pair: tuple[float, float], out: RegressionData, modes_of: Modes
 ) -> float:
     """Return the mean length of the prediction sets at held-out samples."""
-    pair, divisor = check_pair(pair, get_kernel(kept.kernel), kept.period)
+    pair, divisor = check_bandwidth_pair(pair, get_kernel(kept.kernel), kept.period)
     modes = modes_of(estimate_joint(kept, pair, divisor), out.X)
     radius = conformal_radius(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
