@@ -152,12 +152,13 @@ void run_tasks(const Execution& execution, std::int64_t tasks, double work,
   loop.wait();
 }
 
-inline constexpr std::int64_t streams = 8;
+inline constexpr std::int64_t streams = 8;  // distant stretches of memory that tasks take in turn
 
-// Maps a task to one of `places` such that tasks that run at the same time work far from each other
-// in memory. Otherwise several threads would touch the same (possibly large) page for the first
-// time and each would clear it. The number of tasks is `places` rounded up to a multiple of
-// `streams`, so the returned place may lie beyond the last one; such a task has nothing to do.
+// Returns the place, of `places` successive ranges of memory, that a task works on. Tasks that run
+// at the same time get places that are far from each other. Otherwise several threads would touch
+// the same (possibly large) page for the first time, and each would clear it. The number of tasks
+// is `places` rounded up to a multiple of `streams`, so the returned place may lie beyond the last
+// one; such a task has nothing to do.
 inline std::int64_t interleaved(std::int64_t task, std::int64_t places) {
   return task % streams * ((places + streams - 1) / streams) + task / streams;
 }

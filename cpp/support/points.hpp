@@ -20,11 +20,11 @@ struct Points {
   }
 };
 
-// The tree stores coordinates multiplied by 2^-exponent, which is exact. The exponent is chosen so
-// that the largest coordinate of the samples is in [1, 2), so that squared distances neither
-// overflow nor underflow. Queries may be larger than that. Beyond `largest_coordinate` all samples
-// are equally far away in double precision, so coordinates of queries are clamped there, which does
-// not change the result.
+// The tree stores coordinates multiplied by 2^-exponent, which is exact. With the exponent that
+// puts the largest coordinate of the samples into [1, 2), squared distances neither overflow nor
+// underflow. Queries may have larger coordinates, which are clamped to `largest_coordinate`. This
+// does not change any result, because from there on all samples are equally far away in double
+// precision.
 inline constexpr double largest_coordinate = 0x1p500;
 
 inline double scaled(double value, int exponent) {

@@ -1,4 +1,4 @@
-// A stable radix sort, fast for keys that differ in a few of their bytes only.
+// A stable radix sort, which is fast if the keys differ in only a few of their bytes.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // Spreading samples onto a grid, convolving the grid, interpolating from it. All terms are
-// positive, so products may be fused into sums. The values of a window are products of many
-// factors; these are not fused, so that windows have the same bits in every instruction set.
+// positive, so sums of products may use fused operations. The values of a window are products of
+// many factors. They are computed without fused operations, so that windows have the same bits in
+// every instruction set.
 #include "vector/grid_loops.hpp"
 
 #include "vector/vec.hpp"
@@ -9,11 +10,12 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-// The points that are handled together. All of them visit one plane of the patch before the next,
-// so that the plane stays in the cache.
+// The number of points that are handled together. All of them visit one plane of the patch before
+// any visits the next, so that the plane stays in the cache.
 constexpr int most_points = 16;
 
-// The windows of one point, one per axis: the first grid point under each, and the window's values.
+// The windows of one point, one per axis: the first grid point under the window, and the values of
+// the window.
 struct Footprint {
   int start[axes];
   double values[axes][widest_window];
@@ -56,7 +58,7 @@ inline double power(double x, int n) {
 template <int wide>
 void fill(double first, double up, double down, const double* decay, double* values) {
   constexpr int middle = wide / 8;               // groups of four before the middle one
-  constexpr int before = wide / 2 - middle * 4;  // points from the middle four's first to j = 0
+  constexpr int before = wide / 2 - middle * 4;  // from the first of the middle four to j = 0
   double ramp[4];
   ramp[0] = first * power(down, before);
   for (int i = 1; i < 4; ++i) ramp[i] = ramp[i - 1] * up;

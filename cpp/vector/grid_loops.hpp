@@ -11,8 +11,8 @@ namespace quickshift {
 inline constexpr int axes = 3;
 inline constexpr int widest_window = 32;
 
-// The function exp(-steepness * j²), where j is the distance from a sample or a query in grid
-// points, cut off after a fixed number of grid points. It is used for spreading and for
+// The function exp(-steepness * j²), where j is the distance from a sample or a query, measured in
+// grid points. It is cut off after a fixed number of grid points, and is used for spreading and for
 // interpolation.
 struct Window {
   int features;
@@ -23,7 +23,7 @@ struct Window {
   const double* decay;  // [wide]: exp(-steepness * j²) from j = -wide / 2 on
 };
 
-// A box of grid points, and the coordinates of its first one.
+// A box of grid points: their values, and the coordinates of the first grid point.
 struct Patch {
   double* values;
   int extent[axes];
@@ -40,11 +40,12 @@ struct LeafPart {
 };
 
 struct GridLoops {
-  // Adds to the grid the windows of the samples times weights[slot].
+  // Adds the window of every sample, times weights[slot], to the values of the patch.
   void (*spread)(const Window&, const LeafPart&, const double* weights, const Patch&);
-  // sums[slot] = Σ window * value over the grid points under the window.
+  // sums[slot] = Σ window * value over the grid points under the window of the query.
   void (*interpolate)(const Window&, const LeafPart&, const Patch&, double* sums);
-  // out[i] = Σ_{|m| <= reach} taps[|m|] in[i + (m + reach) * step] for i < count, a multiple of 4.
+  // out[i] = Σ_{|m| <= reach} taps[|m|] in[i + (m + reach) * step] for all i < count, where count
+  // is a multiple of 4.
   void (*convolve)(const double* in, const double* taps, int reach, int step, int count,
                    double* out);
 };

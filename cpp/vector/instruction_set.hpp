@@ -72,8 +72,8 @@ bool has_instruction_set(InstructionSet set);
 InstructionSet instruction_set();
 std::size_t instruction_set_index();
 
-// Must not be called while another thread is computing. Throws std::invalid_argument if this
-// machine cannot run the set.
+// Uses this set from now on. Must not be called while another thread is computing. Throws
+// std::invalid_argument if this machine cannot run the set.
 void set_instruction_set(InstructionSet set);
 
 // Chooses the fastest set that this machine can run, or the one named by the environment variable

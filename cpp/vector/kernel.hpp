@@ -8,9 +8,9 @@
 // from it. The position in the list is the kernel's code, which kernels.py sends to the core, so
 // new kernels go to the end. CONTRIBUTING.md explains how to add one.
 //
-// Sums over pairs of points are compiled for vectors of eight doubles if the kernel is WIDE
-// (pairs_wide.cpp). NARROW kernels gain nothing from more than four (pairs_narrow.cpp). A new
-// kernel starts as NARROW.
+// If a kernel is WIDE, its sums over pairs of points are compiled for vectors of up to eight
+// doubles (pairs_wide.cpp). NARROW kernels gain nothing from vectors of more than four doubles
+// (pairs_narrow.cpp). A new kernel starts as NARROW.
 #define QUICKSHIFT_KERNELS(WIDE, NARROW) \
   WIDE(gaussian)                         \
   WIDE(exponential)                      \
@@ -34,6 +34,7 @@ inline constexpr int kernel_count = QUICKSHIFT_EACH_KERNEL(QUICKSHIFT_ONE_MORE);
 
 inline constexpr double silverman_support = 3.332162203618774;  // 3π / (2√2)
 
+// Whether the kernel has infinite support.
 inline bool is_infinite(Kernel kernel) {
   return kernel == Kernel::gaussian || kernel == Kernel::exponential;
 }
@@ -73,8 +74,8 @@ inline double profile(Kernel kernel, double distance, double h) {
   return 1.0;
 }
 
-// Whether k is a polynomial in the squared distance inside its support. The sum over a node that
-// lies entirely inside then follows from the moments of the node (density_moments.cpp).
+// Whether k is a polynomial in the squared distance inside its support. If so, the sum over a node
+// that lies entirely inside the support follows from the moments of the node (density_moments.cpp).
 constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }

@@ -2,8 +2,8 @@
 // that are compiled once per instruction set. pairs.hpp describes the order of summation.
 //
 // Queries are handled in groups of four. A group fills one vector of four doubles, or two vectors
-// of two. A vector of eight doubles holds the same group twice, to meet two samples at once: the
-// even sample in its lower half, the odd sample in its upper half.
+// of two. A vector of eight doubles holds the same group twice, to be paired with two samples at
+// once: its lower half with an even sample, its upper half with the odd sample after it.
 #pragma once
 
 #include "vector/vec.hpp"
@@ -51,9 +51,10 @@ inline void add_totals(const Vec (&total)[apart][count], double factor, double* 
 //
 // `both_equal` is the case of samples that all have the same weight and whose sums include their
 // own terms. A sample's own term is then the largest of its sum, so errors in the last bits of the
-// other terms are negligible and squared distances may be computed with fused operations. That is
-// not so for a query that is no sample, nor for a sample of small weight: its sum may consist of a
-// single term near the edge of the support, where the last bits of the squared distance matter.
+// other terms are negligible and squared distances may be computed with fused operations. This does
+// not hold for a query that is not a sample, nor for a sample of small weight: such a sum may
+// consist of a single term near the edge of the support, where the last bits of the squared
+// distance matter.
 enum class SumFor { queries, both, both_equal };
 
 // Accumulates the differences between a query and a sample, one feature at a time, into the squared
@@ -68,7 +69,7 @@ struct Squaring {
   Vec term(Vec square) const { return terms.of_square(square); }
   const Terms& terms;
 };
-// The same for terms that are a function of h² - s: accumulates h² - s itself, with fused
+// The same for terms that are computed from h² - s: accumulates h² - s in place of s, with fused
 // operations.
 template <class Terms>
   requires requires(Terms terms) { terms.of_rest(Vec{}); }
@@ -129,7 +130,8 @@ class QueryBlock {
   const double* queries_;
 };
 
-// The lanes of the last vector of samples that hold a sample, if samples do not fill it.
+// A mask of the lanes of the last vector of samples that hold a sample; the samples may not fill
+// it.
 inline Bits last_samples(int sample_count) {
   Bits used;
   for (int i = 0; i < lanes; ++i) {
@@ -138,8 +140,9 @@ inline Bits last_samples(int sample_count) {
   return used;
 }
 
-// Adds the terms between `size` queries from `first` on and all samples of the pair. The members
-// that `Terms` must have are described in pair_terms.hpp.
+// Adds the terms between `size` queries from `first` on and all samples of the pair to the sums of
+// these queries and, depending on `sides`, to those of the samples. The members that `Terms` must
+// have are described in pair_terms.hpp.
 template <class Terms, int fixed_features, bool periodic, int stride, int size, SumFor sides>
 inline void add_block(const LeafPair& pair, const Terms& terms, int first, double* sums,
                       double* other_sums) {
@@ -186,7 +189,7 @@ inline void add_block(const LeafPair& pair, const Terms& terms, int first, doubl
   if constexpr (both) add_each(back, pair.sample_count, factor, other_sums);
 }
 
-// A leaf whose stride is known at compile time. It is handled as one block, or as two if the
+// Handles a leaf of queries whose stride is known at compile time: as one block, or as two if the
 // registers cannot hold all its sums. The last four slots are skipped if they are all unused.
 template <class Terms, int fixed_features, bool periodic, SumFor sides, int stride>
 void add_leaf(const LeafPair& pair, const Terms& terms, double* sums, double* other_sums) {
@@ -222,9 +225,9 @@ void add_to(const LeafPair& pair, const Terms& terms, double* sums, double* othe
   return add_blocks<Terms, 0, false, sides>(pair, terms, sums, other_sums);
 }
 
-// The largest number of features for which squared distances are fused. Up to there, the rounding
-// errors that this causes stay below a few units in the last place of a sum, even on data whose
-// coordinates repeat, where all these errors have the same sign.
+// The largest number of features for which squared distances are computed with fused operations. Up
+// to this number, the rounding errors that fusing causes stay below a few units in the last place
+// of a sum, even on data whose coordinates repeat, where all these errors have the same sign.
 constexpr int most_fused = 5;
 
 template <class Terms>

@@ -27,7 +27,7 @@ struct Exponential {
   Vec of_square(Vec square) const { return exp_of(-root(square) / scale.width); }
 };
 
-// The rough versions are accurate to a relative `roughness`.
+// RoughGaussian and RoughExponential have a relative error of at most `roughness`.
 struct RoughGaussian {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = true;
@@ -81,8 +81,8 @@ struct Compact {
 //
 // A difference h² - s within the rounding error counts as zero, so that a sample at distance h
 // exactly adds nothing. `of_rest` takes the difference h² - s itself and skips that test: it is
-// used where every sum also holds its own sample's term of h², next to which a rounding error is
-// negligible.
+// used only for sums at samples that include the sample's own term, h², compared with which a
+// rounding error is negligible.
 struct Epanechnikov {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = false;

@@ -3,12 +3,11 @@
 //
 // In a kernel sum, each lane of a vector holds one query, and the loop runs over the samples. The
 // order of summation is the same for every vector width, with one exception:
-// - The sum of a query takes its terms in the order of the samples. The infinite kernels keep
+// - The sum at a query adds its terms in the order of the samples. The infinite kernels keep
 //   separate sums over the even and over the odd samples and add the two at the end.
-// - The sum of a sample takes its terms in groups of four queries.
-// - The exception is Epanechnikov's kernel: vectors of eight doubles keep separate sums over the
-// even
-//   and the odd samples, narrower vectors keep one.
+// - The sum at a sample adds its terms in groups of four queries.
+// - The exception is the Epanechnikov kernel: vectors of eight doubles keep separate sums over the
+//   even and the odd samples, narrower vectors keep one sum.
 #pragma once
 
 #include "vector/kernel.hpp"
@@ -41,8 +40,9 @@ struct LeafBlock {
   int stride;  // a multiple of 4
 };
 
+// The result of `squares_above`, for one point and one leaf of samples.
 struct LeafView {
-  double least;  // the smallest squared distance to a sample above the point's height
+  double least;  // the smallest squared distance to a sample whose height is above the point's
   int equal;     // the number of samples whose height equals the point's
 };
 
@@ -84,12 +84,13 @@ struct HigherSamples {
   long long first_slot;  // of the leaf, in the tree
 };
 
-// For each location of a leaf, the nearest sample found so far whose height is at least `floor`.
+// For each location of a leaf, the nearest sample found so far whose height is at least the
+// location's `floor`.
 struct HigherFound {
   double floor[max_stride];
-  double square[max_stride];   // its squared distance; samples farther away are ignored
+  double square[max_stride];   // squared distance to it; samples farther away are ignored
   long long slot[max_stride];  // its slot in the tree, or -1 if none was found
-  long long tied[max_stride];  // nonzero if a sample as near as the nearest so far was seen
+  long long tied[max_stride];  // nonzero if a sample was as near as the nearest one before it
 };
 
 inline constexpr double roughness = 1.2e-10;  // relative error of the rough terms
@@ -97,17 +98,18 @@ inline constexpr double roughness = 1.2e-10;  // relative error of the rough ter
 struct PairKernels {
   const AddTerms* add_terms;  // [kernel]
   const ToTerms* to_terms;    // [kernel]
-  // The same for the infinite kernels, faster, with terms to a relative error of `roughness`.
+  // The same for the infinite kernels only, faster: each term has a relative error of at most
+  // `roughness`.
   const AddTerms* rough_terms;
   const ToTerms* to_rough_terms;
   // squares[j] = |point - s_j|² by the definition of the distance, without fused operations, for
   // all slots of the leaf.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);
-  // The same for the slots with heights[j] > height, and infinity for the others.
+  // Writes the same for the slots with heights[j] > height, and infinity for the others.
   LeafView (*squares_above)(const double* point, const LeafBlock& samples, const double* heights,
                             double height, double* squares);
-  // One bit per group of four locations: whether, for any of them, the squared distance to a box
-  // [low, high][feature] is at most its own value in `squares`. Not for periodic features.
+  // Returns one bit per group of four locations: whether any location i of the group is within the
+  // squared distance squares[i] of a box [low, high][feature]. Not for periodic features.
   unsigned (*near_box)(const LeafBlock& locations, const double* squares, const double* box);
   // ranks[i] = the number of keys below keys[i]. `count` is a multiple of 4.
   void (*ranks)(const double* keys, int count, long long* ranks);

@@ -22,7 +22,7 @@ inline Vec square_from(const double* point, const LeafBlock& samples, int first)
 
 }  // namespace
 
-// pairs_wide.cpp declares these two templates and takes the instances that are made here.
+// pairs_wide.cpp declares these two templates and uses the instances that are made here.
 template <Kernel kernel>
 void add_narrow(const LeafPair& pair, const KernelScale& scale, double* sums, double* other_sums) {
   add_terms<TermsOf<kernel>>(pair, scale, sums, other_sums);

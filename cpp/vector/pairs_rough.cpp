@@ -1,6 +1,6 @@
-// Sums of the infinite kernels to a relative `roughness`, for tolerances that allow it. They stand
-// in a file of their own because these instances take as long to compile as all others of
-// pairs_wide.cpp together.
+// Sums of the infinite kernels whose terms have a relative error of up to `roughness`, for
+// tolerances that allow it. They are in a file of their own because they take as long to compile as
+// all of pairs_wide.cpp.
 #include "vector/pair_loop.hpp"
 #include "vector/pair_terms.hpp"
 

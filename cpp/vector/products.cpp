@@ -80,7 +80,8 @@ inline void tile(const Number* const* rows, const Number* panel, int features, b
   }
 }
 
-// The last tile is completed by repeating the last row.
+// Multiplies the rows with all panels, tile by tile. The last tile is completed by repeating the
+// last row.
 template <class Number>
 void multiply(const Number* rows, int first, int last, const Number* columns, int panels,
               int features, Number* out) {
@@ -127,8 +128,8 @@ void squares_to_box(const double* panels, int points, int features, const double
   }
 }
 
-// Centers one panel of doubles. A line of the output holds `width` numbers, of which this panel is
-// a part.
+// Centers one panel of doubles. A line of the output holds `width` numbers, of which this panel
+// fills `panel_width`.
 template <class Number>
 inline void center_panel(const double* panel, int features, const double* center, int width,
                          Number* out, Number* norms) {
@@ -202,7 +203,7 @@ bool any_unsure(double norm, const double* norms, int columns, const Unsure& uns
   return any(unsure_lanes);
 }
 
-// Sums over a row are kept in four parts for every vector width.
+// Sums over a row are kept in four parts, so that every vector width adds in the same order.
 constexpr int sum_parts = 4;
 constexpr int part_vectors = sum_parts / lanes;
 

@@ -40,12 +40,14 @@ struct Unsure {
 };
 
 struct ProductLoops {
-  // out[i] = the square from the i-th point to a box [low, high][feature], with the operations in
-  // the order of the definition. `out` has room for `points` rounded up to a multiple of 4.
+  // out[i] = the squared distance from the i-th point to a box [low, high][feature], with the
+  // operations in the order of the definition. `out` has room for `points` rounded up to a multiple
+  // of 4.
   void (*squares_to_box)(const double* panels, int points, int features, const double* box,
                          double* out);
-  // out = points - center, and the norms of these differences, infinite for the padding past
-  // `count`. The version for single precision writes panels of `single_panel_width`.
+  // Writes the differences points - center to `out`, and their norms to `norms`; the norms of the
+  // padding after `count` points are infinite. The version for single precision writes panels of
+  // `single_panel_width`.
   void (*center)(const double* panels, int count, int features, const double* center, double* out,
                  double* norms);
   void (*center_single)(const double* panels, int count, int features, const double* center,
@@ -65,12 +67,14 @@ struct ProductLoops {
   // If column_sums is null, only row_sums are updated.
   void (*add_both)(const double* values, int rows, int columns, const double* row_weights,
                    const double* weights, double* row_sums, double* column_sums);
-  // Replaces a row of products by squares. Returns the smallest over the columns of a smaller rank;
-  // for each column of a larger rank, lowers least[column] to its square if that is smaller.
+  // Replaces a row of products by squares. Returns the smallest square over the columns whose rank
+  // is below `rank`. For each column whose rank is above `rank`, lowers least[column] to the square
+  // of that column if that is smaller.
   float (*minima)(float norm, const float* norms, int rank, const int* ranks, int columns,
                   float* row, float* least);
-  // Writes to `found` the columns of a smaller rank whose square is at most `limit`, and those of a
-  // larger rank whose square is at most limits[column]. Returns how many there are.
+  // Writes to `found` the columns whose rank is below `rank` and whose square is at most `limit`,
+  // and those whose rank is above `rank` and whose square is at most limits[column]. Returns how
+  // many there are.
   int (*candidates)(const float* row, int rank, float limit, const int* ranks, const float* limits,
                     int columns, int* found);
 };

@@ -13,8 +13,9 @@ inline double sum_of(const Vec (&parts)[response_step / lanes]) {
   return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
 }
 
-// Adds up eight partial sums for any number of lanes, so that every instruction set adds in the
-// same order.
+// The kernel sum over the samples near a line; gap_to(places) returns their distances along the
+// line. Eight partial sums are kept for any number of lanes, so that every instruction set adds in
+// the same order.
 template <class Terms, class Gap>
 double sum_with(const ResponseBlock& line, const KernelScale& scale, const Gap& gap_to) {
   const Terms terms{scale};
@@ -59,7 +60,9 @@ SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, 
   return {sum, sum_of(moments) / (sum * scale.width)};
 }
 
-// By Hermite polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!.
+// By Hermite polynomials: exp(-(z + t)²/2) = Σ exp(-z²/2) He_k(z) (-t)^k / k!, where z is the
+// distance from the sample to the center and t that from the center to the place, both in
+// bandwidths and with their signs.
 void response_series(const ResponseBlock& line, const KernelScale& scale, double center,
                      double* coefficients) {
   const RoughGaussian terms{scale};

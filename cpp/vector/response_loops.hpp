@@ -1,5 +1,5 @@
-// Sums of kernels at points of a line (x fixed, the response varies): the loops over samples, in
-// one table per instruction set.
+// Sums of kernels at points of a line on which x is fixed and the response varies: the loops over
+// samples, in one table per instruction set.
 #pragma once
 
 #include "vector/pairs.hpp"
