@@ -10,28 +10,26 @@ namespace quickshift {
 
 namespace {
 
-// The method, if it is not the grid.
+// Chooses one of the methods other than the grid.
 DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   const bool moments = has_moments(options.kernel) && !options.leave_out;
   if (options.method == DensityMethod::moments && !moments) {
     throw std::invalid_argument(
         "method moments supports the uniform and epanechnikov kernels, without leave_out; use "
-        "another "
-        "method");
+        "another method");
   }
   const bool blocks = &queries == &samples && !options.leave_out && !samples.periodic;
   if (options.method == DensityMethod::blocks && !blocks) {
     throw std::invalid_argument(
         "method blocks supports sums at the samples only, without leave_out and periodic features; "
-        "use "
-        "another method");
+        "use another method");
   }
   if (options.method != DensityMethod::automatic) return options.method;
   if (blocks && blocks_pay_for_sums(samples, options)) return DensityMethod::blocks;
   return moments ? DensityMethod::moments : DensityMethod::direct;
 }
 
-// The grid, if it is requested or the cheapest method.
+// The grid, ready to run, if it is requested or estimated to be the cheapest method; else none.
 std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
@@ -41,10 +39,8 @@ std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
   if (!job) {
     throw std::invalid_argument(
         "method grid supports the gaussian kernel with up to three features, without leave_out, "
-        "for "
-        "rtol above 4e-13, periods of about twenty bandwidths or more, and weights within a range "
-        "of "
-        "1e30; use another method");
+        "for rtol above 4e-13, periods of about twenty bandwidths or more, and weights within a "
+        "range of 1e30; use another method");
   }
   return job;
 }

@@ -3,10 +3,10 @@
 // terms are added to the sums of both blocks.
 //
 // The error of such a square has a known bound. If that error could change a term by more than
-// `tolerance`, relative to the term or to the sum to which it is added, the square is unsure and is
-// computed again by its definition. This is skipped if the definition's own error may be half as
-// large. If the error could decide on which side of the edge of a support the square lies, it is
-// always computed again.
+// `tolerance`, both relative to the term and relative to the sum to which it is added, the square
+// is unsure and is computed again by its definition. This is skipped if the definition's own error
+// may be half as large as that bound. If the error could decide on which side of the edge of a
+// support the square lies, the square is always computed again.
 #include <cmath>
 #include <limits>
 
@@ -20,8 +20,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The number of rows (points of the first block) that are processed at a time, whole panels of
-// them: they and their squares should stay in the nearest caches.
+// The number of rows (points of the first block) that are processed at a time: whole panels, few
+// enough that they and their squares stay in the nearest caches.
 constexpr int strip_rows = 3 * panel_width;
 
 ToTerms terms_for(const Tree& samples, const DensityOptions& options) {
@@ -77,8 +77,8 @@ struct BlockSumProblem {
 
 // Squares with an error of up to `off`, infinite kernels. The error changes a term exp(-decay) by a
 // relative off / 2h² for the Gaussian and by off / h² t for the exponential kernel, t = distance /
-// h. A change above the tolerance is acceptable for terms so small that all of them together stay
-// within the tolerance of a sum that is at least `weight`.
+// h. A change above the tolerance is acceptable if terms are so small that the changes of all
+// samples together stay within the tolerance, relative to a sum of at least `weight`.
 Unsure BlockSumProblem::unsure_in_infinite(double off, double weight) const {
   const bool gaussian = options.kernel == Kernel::gaussian;
   const double share = off / (h * h) * (gaussian ? 0.5 : 1.0);
@@ -143,8 +143,9 @@ class BlockSumWorker {
         point_(static_cast<std::size_t>(features_)),
         squares_(static_cast<std::size_t>(blocks_->tree.stride)) {}
 
-  // Adds all pairs of blocks of two vertices. Each vertex is paired with itself first, and then
-  // each of its blocks with itself, because the sums over a block's own points give its reach.
+  // Adds all pairs of blocks of two vertices. A vertex is paired with itself before it is paired
+  // with others, and then each of its blocks is paired with itself first, because the sums over a
+  // block's own points give its reach.
   void add_vertices(Index a, Index b) {
     const Index blocks = blocks_->blocks_per_vertex();
     if (a == b) {

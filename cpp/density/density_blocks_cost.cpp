@@ -34,8 +34,8 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
 
 bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
   // Blocks compute the squares near the edge of a compact support twice. With few features this
-  // makes them up to five times slower than the tree; with many its cost is negligible compared
-  // with the products.
+  // makes them up to five times slower than the tree; with many features, the time for it is
+  // negligible compared with that for the products.
   const int most = is_infinite(options.kernel) ? most_features_without_blocks : 32;
   if (!blocks_may_pay(tree, most)) return false;
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;

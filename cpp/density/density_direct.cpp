@@ -68,8 +68,8 @@ class ReachesFromNearest {
   double reach(Index slot) const {
     const Index sample = nearest_.slot[slot];
     const double near = decay_at(slot);
-    // There is no sample if the only location leaves itself out. If the decay overflows, the sum is
-    // 0 even as a logarithm.
+    // There is no sample if the only location leaves itself out. If the decay overflows, the sum
+    // counts as 0, because not even its logarithm can be represented.
     if (sample < 0 || std::isinf(near)) return 0.0;
     // Rounding must not exclude the nearest sample itself.
     return std::max(

@@ -115,7 +115,8 @@ class Polynomials {
     to[1] += weight;
   }
 
-  // Adds a node's polynomial to that of a child, about the child's middle.
+  // Adds a node's polynomial, expanded about the middle of a child, to the polynomial of that
+  // child.
   void pass_down(Index query, Index child) {
     const double* from = row(query);
     double* to = row(child);
@@ -231,9 +232,9 @@ class MomentSumWorker {
   Sums& sums_;
 };
 
-// Computes the sums of a leaf again if they are far below the weight inside the support: they have
-// lost digits to cancellation. This happens to light points if the edge of their support just
-// reaches heavy ones.
+// Recomputes, term by term, those sums of a leaf that are far below the weight inside the support,
+// because they have lost digits to cancellation. This happens to light points if the edge of their
+// support just reaches heavy ones.
 void recompute_cancelled_sums(const MomentSumProblem& problem, Index leaf, double weight_inside,
                               const Execution& execution, double* values) {
   const Tree& queries = problem.queries;

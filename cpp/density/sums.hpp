@@ -39,9 +39,9 @@ struct Sums {
   Array<double> log_scales;
 };
 
-// The bandwidth in the scale of a tree. It is limited to 2^60, where the largest coordinate is
-// in [1, 2): beyond that no sum changes any more, and the square of the bandwidth times a weight
-// must not overflow.
+// The bandwidth in the scale of a tree, in which the largest coordinate is in [1, 2). It is limited
+// to 2^60: a larger bandwidth would not change any sum, and the square of the bandwidth times a
+// weight must not overflow.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
 }
@@ -68,8 +68,8 @@ inline LeafPair leaf_pair(const Tree& queries, Index query_leaf, const Tree& sam
           queries.leaf_weights[query_leaf] == samples.leaf_weights[sample_leaf]};
 }
 
-// Whether terms with a relative error of `roughness` are accurate enough. Rough terms do not become
-// zero far below the smallest sum but stay tiny, and very unequal weights would make those matter.
+// Whether terms with a relative error of `roughness` are accurate enough. Far from a sample, rough
+// terms stay tiny instead of becoming zero; with very unequal weights, such terms would matter.
 bool rough_terms_suffice(const Tree& samples, const DensityOptions& options);
 
 // In block sums a term exp(-decay) counts as 0 from this decay on; there it is about the smallest
@@ -77,8 +77,8 @@ bool rough_terms_suffice(const Tree& samples, const DensityOptions& options);
 inline constexpr double vanished_decay = 709.0;
 
 // For infinite kernels: the squared distance beyond which all samples together contribute less than
-// half of rtol to a sum that is at least `least` times exp(-near). The other half of rtol is left
-// for the errors of the terms themselves.
+// a relative rtol / 2 to any sum of at least `least` times exp(-near). The other half of rtol is
+// left for the errors of the terms themselves.
 inline double reach_sq(const Tree& samples, const DensityOptions& options, double least,
                        double near = 0.0) {
   if (options.rtol == 0.0) return std::numeric_limits<double>::infinity();

@@ -31,9 +31,9 @@ void for_sampled_leaves(const Tree& tree, const Body& body) {
   for (Index i = 0; i < count; ++i) body((2 * i + 1) * tree.leaves() / (2 * count));
 }
 
-// The share of all leaves that the tree processes point by point for one leaf: those within
-// `reach_sq`, except leaves below a node that lies wholly within `whole_sq`, because such a node is
-// added at once.
+// The share of all leaves that a search of the tree processes point by point for a given leaf:
+// those within the squared distance `reach_sq` of it, except leaves below a node that lies wholly
+// within the squared distance `whole_sq`, because such a node is added as a whole.
 double leaves_near_leaf(const Tree& tree, Index leaf, double reach_sq, double whole_sq);
 
 // The share of all blocks within a squared distance of the block that holds a leaf.

@@ -1,10 +1,10 @@
 // The locations of a tree in blocks, for high dimension, where a tree prunes little: all pairs of
 // two blocks are computed at once, as a product of matrices.
 //
-// A block holds the locations below one node, all blocks on the same level of the tree. Blocks
-// therefore do not depend on the order of the rows, and their bounding boxes show which pairs of
-// blocks are too far apart to matter. The position of a location counts all locations before it, in
-// slot order and without the unused slots.
+// A block holds the locations below one node of the tree; the nodes of all blocks are on the same
+// level. Blocks therefore do not depend on the order of the rows, and their bounding boxes show
+// which pairs of blocks are too far apart to matter. The position of a location is the number of
+// locations before it in slot order; unused slots are not counted.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Blocks {
 
   const Tree& tree;
   int level;
-  int vertex_level;             // a vertex, the unit that one task writes, is a range of blocks
+  int vertex_level;             // of the vertices: ranges of blocks that one task may write
   int room;                     // points that a block has memory for
   std::vector<double> panels;   // [block][panel][feature][panel_width]
   std::vector<double> centers;  // [block][feature]: of the block's box
@@ -55,9 +55,9 @@ struct Blocks {
 //
 // Sums over the features are accumulated in runs (vector/products.hpp): a chain of additions rounds
 // once per term of a run and once per further run, and once more for a product that is not fused.
-// Each norm has a relative error of that many units. So has 2xy relative to the norms, because
-// 2 |x||y| is at most their sum. Rounding the centered coordinates adds 4 units, the final sum and
-// difference 3, and terms of second order the rest.
+// Each norm has a relative error of that many units. The error of 2xy is that many units of the sum
+// of the norms, because 2 |x||y| is at most that sum. Rounding the centered coordinates adds 4
+// units, the final sum and difference add 3, and 1 is left for terms of second order.
 inline double product_error(int features, double unit) {
   const auto chain = [&](int run) { return std::min(features, run) + (features - 1) / run + 1.0; };
   return (chain(product_run) + chain(norm_run) + 8.0) * unit;

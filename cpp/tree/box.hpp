@@ -44,7 +44,8 @@ inline Two load_two(const double* from) {
   return value;
 }
 
-// Open features only, two at a time; the squares are added in the order of the features.
+// As between_boxes, for open features only: computes two features at a time, and adds the squares
+// in the order of the features.
 [[gnu::always_inline]] inline Bounds between_open_boxes(const double* a, const double* b,
                                                         int features) {
   Bounds squares{0.0, 0.0};

@@ -147,8 +147,8 @@ struct DuplicateRow {
 
 // Returns for every row the first row with the same coordinates, -1 for rows of weight zero. The
 // result is empty if all rows are distinct and of positive weight; in that case no array over all
-// rows is written. Each task owns one partition of the hashes, which holds all rows that are equal
-// to any of its own.
+// rows is written. Equal rows are in the same partition of the hashes, so each task can process one
+// partition by itself.
 template <class Row>
 std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
                                        const double* weights, const Execution& execution) {
@@ -217,7 +217,8 @@ std::vector<double> merged_weights(const double* weights, const std::vector<Inde
   return merged;
 }
 
-// The coordinates of all rows as doubles: wrapped into the periods, scaled, without -0.0.
+// The coordinates of all rows as doubles: wrapped into the periods, multiplied by 2^-exponent, with
+// 0.0 in place of -0.0.
 Array<double> load(const Points& points, const double* period, int exponent,
                    const Execution& execution) {
   Array<double> out = unset_array<double>(points.rows * points.features);

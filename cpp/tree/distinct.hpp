@@ -10,7 +10,8 @@
 namespace quickshift {
 
 struct Locations {
-  Array<double> coordinates;     // (m, features): wrapped into the periods, scaled, no -0.0
+  // (m, features): wrapped into the periods, multiplied by 2^-exponent, with 0.0 in place of -0.0.
+  Array<double> coordinates;
   std::vector<double> weights;   // (m,); empty if all weights are 1
   Index count = 0;               // m
   std::vector<Index> first_row;  // (m,); empty if location i is row i

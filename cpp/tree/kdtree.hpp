@@ -10,11 +10,11 @@
 // are on level `levels`.
 //
 // Leaf l owns the slots [l * stride, (l + 1) * stride), of which the first count(l) hold locations;
-// at most four are unused. Counts are multiples of four, so that vectors of queries are full,
-// except that the last leaf, which is one of the largest, may lack up to three. Per-location arrays
-// are indexed by slot. Coordinates are stored as [leaf][feature][slot], so a leaf is one block of
-// memory in which each coordinate is contiguous. The unused slots of a leaf repeat its first
-// location: loops may run over them, and the results there are discarded.
+// at most four are unused. Counts are multiples of four, so that vectors of queries are full. Only
+// the last leaf, which is one of the largest, may hold up to three locations fewer. Per-location
+// arrays are indexed by slot. Coordinates are stored as [leaf][feature][slot], so a leaf is one
+// block of memory in which each coordinate is contiguous. The unused slots of a leaf repeat its
+// first location: loops may run over them, and the results there are discarded.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace quickshift {
 
 inline constexpr Index leaf_capacity = max_stride;  // locations that a leaf may hold
 
-// The number of levels below the root: as many as bring every leaf to its capacity.
+// The number of levels below the root: the least with which no leaf exceeds its capacity.
 inline int levels_for(Index locations) {
   int levels = 0;
   while ((locations - 1) >> levels >= leaf_capacity) ++levels;
@@ -64,7 +64,7 @@ struct Tree {
 
   Array<double> coordinates;   // [leaf][feature][stride]
   Array<double> weights;       // [slot]; zero in unused slots
-  Array<double> leaf_weights;  // [leaf]: the weight of all its locations; NaN if they differ
+  Array<double> leaf_weights;  // [leaf]: the common weight of its locations; NaN if weights differ
   Array<double> boxes;         // [node][low, high][feature]
   std::vector<double> period;  // [feature]; infinite for features that are not periodic
   Array<Index> row_of_slot;    // the first row at the location; -1 in unused slots
@@ -100,8 +100,8 @@ struct Tree {
   Index leaf_of(Index node) const { return node - leaves(); }
 };
 
-// The largest squared distance, in the scale of the tree, that is within `length`, which is given
-// in the caller's units.
+// The largest squared distance, in the scale of the tree, between two points that are no farther
+// apart than `length`, which is in the caller's units.
 inline double square_within(const Tree& tree, double length) {
   if (std::ldexp(length, -tree.exponent) > largest_coordinate) {
     return std::numeric_limits<double>::infinity();
@@ -148,7 +148,8 @@ void spread_to_rows(const Tree& tree, const Value* by_slot, Value missing,
 // Subtrees whose roots are on this level are processed in parallel; the nodes above them serially.
 inline constexpr int parallel_top = 6;
 
-// Runs body(root) for the root of every such subtree.
+// Runs body(root) for every subtree whose root is on the level `parallel_top`, in parallel. If the
+// tree has fewer levels, the subtrees are its leaves.
 template <class Body>
 void for_subtrees(const Tree& tree, const Execution& execution, const Body& body) {
   const Index subtrees = Index{1} << std::min(parallel_top, tree.levels);

@@ -11,7 +11,7 @@ namespace quickshift {
 
 namespace {
 
-constexpr int top_levels = 6;  // split level by level; each subtree below them is one task
+constexpr int top_levels = 6;  // levels split one by one; each subtree below them is one task
 
 // The builder reorders items, one per location. With few features an item holds the coordinates
 // themselves, so that every pass over the items reads memory in order.

@@ -9,10 +9,10 @@
 
 namespace quickshift {
 
+// The nearest sample of each query, by slot of the queries.
 struct Nearest {
-  std::vector<double>
-      square;               // by slot of the queries: squared distance; infinite if there is none
-  std::vector<Index> slot;  // by slot of the queries: slot of the sample; -1 if there is none
+  std::vector<double> square;  // squared distance; infinite if there is no sample
+  std::vector<Index> slot;     // slot of the sample; -1 if there is none
 };
 
 // Finds the nearest sample of every query. If the queries are the samples themselves (the same Tree
@@ -20,7 +20,8 @@ struct Nearest {
 Nearest nearest_samples(const Tree& queries, const Tree& samples, bool leave_out,
                         const Execution& execution);
 
-// A keeper for the nearest sample; of equally near ones, the first in slot order.
+// A keeper (tree/search.hpp) that keeps the nearest sample; of equally near samples, the first in
+// slot order.
 class KeepNearest {
  public:
   explicit KeepNearest(Index excluded = -1) : excluded_(excluded) {}

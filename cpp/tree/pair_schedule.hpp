@@ -35,8 +35,8 @@ class PairSchedule {
 
   const std::vector<Pair>& pairs() const { return pairs_; }
 
-  // Takes the first pair in the list that may run now, and waits until there is one. Returns false
-  // if the work was stopped.
+  // Waits until a pair may run, and takes the first such pair of the list. Returns false if the
+  // work was stopped.
   bool take(const Execution& execution, std::size_t& pair) {
     using namespace std::chrono_literals;
     std::unique_lock lock(mutex_);

@@ -2,8 +2,9 @@
 // pruned (out of reach), taken whole, or a pair of leaves.
 //
 // If both trees are the same object, each unordered pair is visited once, and the worker handles
-// both directions. The fate of a pair can hardly be predicted, so no branch depends on it: the pair
-// is written to the end of all three lists, and only the list to which it belongs grows.
+// both directions. The outcome for a pair can hardly be predicted, so no branch depends on it:
+// there is a list of pairs still to be split, one of pairs to be taken whole, and one of pairs of
+// leaves. A pair is written to the end of all three, and only the list to which it belongs grows.
 #pragma once
 
 #include <vector>
@@ -17,11 +18,10 @@ namespace quickshift {
 inline constexpr int vertex_levels = 7;  // tasks are pairs of up to 128 subtrees
 
 // A Worker, which also owns the scratch memory of one thread, provides
-//   bool out_of_reach(Index query, Index sample, Bounds squares)  whether the pair is pruned
-//   bool inside(Bounds squares)                                   whether a pair in reach is taken
-//   whole void take_whole(Index query, Index sample)                    processes two nodes at once
-//   void take_leaves(Index query, Index sample)                   processes two leaves point by
-//   point
+// - bool out_of_reach(Index query, Index sample, Bounds squares): whether the pair is pruned;
+// - bool inside(Bounds squares): whether a pair that is not pruned is taken whole;
+// - void take_whole(Index query, Index sample): processes all points of two nodes at once;
+// - void take_leaves(Index query, Index sample): processes two leaves point by point.
 // It may write only to data that belong to the two subtrees of its task.
 template <class Worker>
 class PairTraversal {
@@ -54,7 +54,7 @@ class PairTraversal {
     std::vector<std::pair<Index, Index>> pairs = std::vector<std::pair<Index, Index>>(at_once);
     std::size_t count = 0;
 
-    // Always writes the pair, and keeps it if it belongs here.
+    // Always writes the pair, but keeps it only if it belongs to this list.
     void add_if(bool belongs, Index query, Index sample) {
       pairs[count] = {query, sample};
       count += belongs;

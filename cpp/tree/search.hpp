@@ -1,14 +1,12 @@
-// The branch-and-bound search behind every nearest-neighbor query. A keeper (nanoflann
-// calls it a result set) decides which samples are eligible and keeps the best one.
+// The branch-and-bound search behind every nearest-neighbor query. A keeper (nanoflann calls it a
+// result set) decides which samples are eligible and keeps the best one.
 //
 // A keeper provides
-//   double reach() const          samples at a larger squared distance cannot be the answer;
-//   samples
-//                                 at exactly this squared distance still can
-//   bool wants(Index node) const  whether any sample below the node can be eligible
-//   void scan(const PairKernels&, const Tree&, Index leaf, const double* point, double* squares)
-//                                 processes all samples of a leaf; squares is scratch memory for
-//                                 their squared distances
+// - double reach() const: the squared distance beyond which no sample can be the answer; a sample
+//   at exactly this squared distance still can;
+// - bool wants(Index node) const: whether any sample below the node can be eligible;
+// - void scan(const PairKernels&, const Tree&, Index leaf, const double* point, double* squares):
+//   processes all samples of a leaf; squares is scratch memory for their squared distances.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +35,7 @@ class TreeSearch {
   }
 
   // Searches for a point of the tree itself: first its own leaf, then the sibling of each ancestor,
-  // until the ball of radius reach() lies inside an ancestor's box.
+  // until the ball of squared radius reach() around the point lies inside an ancestor's box.
   template <class Keeper>
   void from_leaf(Index leaf, const double* point, Keeper& keeper) {
     scan(leaf, point, keeper);
@@ -49,8 +47,9 @@ class TreeSearch {
 
   // Runs visit(other, groups) on the other leaves that some locations of this leaf have to search,
   // closer relatives in the tree first. Locations are handled in groups of four: near(node) returns
-  // a bit mask of the groups that may find something below the node. Nodes at a squared distance
-  // above `widest` from the whole leaf are never visited. Open features only.
+  // a bit mask of the groups that may find something below the node. No location can find anything
+  // at a squared distance above `widest`, so the search ends at the first ancestor outside of which
+  // everything is farther away. Open features only.
   template <class Near, class Visit>
   void for_nearby_leaves(Index leaf, double widest, const Near& near, const Visit& visit) {
     const Index start = tree_.leaves() + leaf;
@@ -115,8 +114,8 @@ class TreeSearch {
   }
 
   // Whether all samples outside the node are at a squared distance above `square` from a box inside
-  // it: each of them differs from the box, in some feature, by at least the distance of the box to
-  // that face of the node.
+  // it: in some feature, such a sample lies beyond a face of the node, so its distance from the box
+  // is at least the gap between the box and that face.
   bool holds(Index node, const double* low, const double* high, double square) const {
     const double* node_low = tree_.low(node);
     const double* node_high = tree_.high(node);

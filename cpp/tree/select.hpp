@@ -18,8 +18,8 @@ inline constexpr Index most_sorted = 32;  // items that sort_small can sort
 
 namespace detail {
 
-inline constexpr Index long_partition = 4096;  // from here on, more than the nearest caches hold
-inline constexpr Index large_range = 4096;  // from here on, the pivot is taken from a larger sample
+inline constexpr Index long_partition = 4096;  // items; more of them exceed the nearest caches
+inline constexpr Index large_range = 4096;  // items; for more, the pivot comes from a larger sample
 
 // Moves the items for which `goes_first` holds to the front; returns the end of that part.
 template <class Item, class GoesFirst>
@@ -57,8 +57,8 @@ class MisplacedOffsets {
 };
 
 // As partition_short, for ranges that exceed the caches (the block partition of Edelkamp and Weiss,
-// BlockQuicksort): only the items on the wrong side are moved. Their offsets are listed for one
-// block at each end, and they are swapped pairwise.
+// BlockQuicksort): only the items on the wrong side are moved. The offsets of such items are listed
+// for one block at each end of the range, and the items are swapped pairwise.
 template <class Item, class GoesFirst>
 Item* partition_long(Item* begin, Item* end, const GoesFirst& goes_first) {
   constexpr Index block = MisplacedOffsets::block;

@@ -77,7 +77,7 @@ class GridRun {
     return static_cast<double>(points) * std::pow(layout_.plan.width, samples_.features);
   }
 
-  // The indices of the steps of the sweep: those at which a layer is spread, or can be finished.
+  // The indices of the steps of the sweep: at each, a layer is spread, or one can be finished.
   std::set<Index> places() const {
     std::set<Index> result;
     for (const auto& [place, layer] : layout_.layers) {
@@ -253,8 +253,8 @@ class GridRun {
   Layers final_;
 };
 
-// Computes the sums that are too small for the error bound again, pair by pair and relative to the
-// nearest sample.
+// Recomputes the sums that are too small for the error bound to hold, pair by pair and relative to
+// the term of the nearest sample.
 void recompute_small_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                           double least_sum, const Execution& execution, Sums& sums) {
   std::vector<Index> small;

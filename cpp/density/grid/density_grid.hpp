@@ -10,19 +10,18 @@
 
 namespace quickshift {
 
-// Bytes that the tiles of a grid may take for a number of points, unless the grid was requested
-// explicitly: 40 per point and 4 MiB, but at least 16 MiB.
+// The most bytes that the tiles of a grid for this many points may take, unless the grid was
+// requested explicitly: 4 MiB plus 40 bytes per point, or 16 MiB if that is more.
 inline double tile_byte_limit(double points) { return std::max(40.0 * points + 0x1p22, 0x1p24); }
 
-// Grid points of the patches in one batch: 4 MiB.
+// The most grid points that the patches of one batch may have in total: 4 MiB.
 inline constexpr Index patch_batch_points = Index{1} << 19;
 
 // A grid for given samples and queries, ready to run.
 struct GridJob {
   GridLayout layout;
-  double
-      least_sum;   // the error bound holds for computed sums of at least this, in the tree's scale
-  double seconds;  // estimated, on one thread
+  double least_sum;  // the error bound holds for computed sums from this on, in the tree's scale
+  double seconds;    // estimated, on one thread
 };
 
 // Returns the cheapest grid, or none if no grid can compute these sums within rtol.

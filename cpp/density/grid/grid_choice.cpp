@@ -61,7 +61,7 @@ double locations_in(const std::vector<Piece>& pieces) {
   return slots;
 }
 
-// The time for spreading and interpolating: the parts whose cost grows with the points.
+// The time for spreading and interpolating: the parts whose cost grows with the number of points.
 double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
   const double under = plan.wide() * std::pow(plan.width, features - 1);
   const double windows = features * (12.0 + plan.wide());

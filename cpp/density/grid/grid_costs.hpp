@@ -16,6 +16,6 @@ inline constexpr double interpolated_point = 0.07e-9;  // per grid point under a
 inline constexpr double piece = 2e-6;                  // per piece
 inline constexpr double patch_point = 1.4e-9;          // per grid point in the box of a piece
 inline constexpr double passed_point = 3e-9;           // per grid point that a pass writes
-inline constexpr double tap = 0.2e-9;                  // in addition, per tap
+inline constexpr double tap = 0.2e-9;                  // per tap and grid point that a pass writes
 
 }  // namespace quickshift::cost

@@ -12,7 +12,7 @@ namespace {
 
 using Shift = std::array<double, axes>;  // by feature
 
-constexpr double most_index = 0x1p40;   // the product with a step of 12 bits is exact
+constexpr double most_index = 0x1p40;   // indices below it, times a step of 12 bits, are exact
 constexpr Index most_locations = 2048;  // per piece: gives enough pieces to share among threads
 
 // The largest extent of a piece in grid points: its box, including the windows around the points,

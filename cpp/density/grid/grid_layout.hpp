@@ -42,14 +42,15 @@ struct GridLayout {
   bool same_pieces = false;  // the targets are the sources; `targets` is empty
   std::map<Index, GridLayer> layers;
   Index reach = 0;  // of the pass along the first axis, in layers
-  Index span = 0;   // the largest number of layers between the first and the last of a target
+  Index span = 0;   // the largest difference between the last and the first layer of a target
 
   const std::vector<Piece>& queried() const { return same_pieces ? sources : targets; }
   Index first_layer(const Piece& piece) const { return cell_at(piece.box.low[0], sides[0]); }
   Index last_layer(const Piece& piece) const {
     return cell_at(piece.box.low[0] + piece.box.extent[0] - 1, sides[0]);
   }
-  // The estimated time of the parts whose cost grows with the grid, not with the points.
+  // The estimated time of the parts whose cost grows with the size of the grid, not with the number
+  // of points.
   double seconds_of_grid() const;
   // The most memory that tiles take at a time.
   double bytes() const;

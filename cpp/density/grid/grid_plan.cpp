@@ -27,8 +27,8 @@ constexpr double most_variance = 0.25;
 
 double tolerance(const GridDemand& demand) { return std::min(demand.rtol, coarsest_rtol); }
 
-// A bound on the sum over grid points beyond t > 0, times the spacing, of a normal density with
-// this variance.
+// A bound on the spacing times the sum, over the grid points beyond t > 0, of the normal density
+// with mean 0 and this variance.
 double tail(double t, double variance, double spacing) {
   if (t <= 0.0) return infinity;
   return spacing / std::sqrt(2.0 * pi * variance) * std::exp(-t * t / (2.0 * variance)) /
@@ -36,10 +36,10 @@ double tail(double t, double variance, double spacing) {
 }
 
 // A bound on the relative loss from truncating both windows, along one axis. For two points r
-// apart, the contribution of the grid points to their kernel is distributed as a normal variable
-// with mean v r, measured from one of the points, and variance v (1 - v). Pairs up to `split` apart
-// lose a tail of that distribution, as a share of their own kernel. The loss of all other pairs
-// together is bounded as an amount and compared with the least sum.
+// apart, the contributions of the grid points to the kernel of the pair are distributed like a
+// normal variable with mean v r, measured from one of the points, and variance v (1 - v). A pair up
+// to `split` apart loses a tail of that distribution, which is a share of its own kernel. The loss
+// of all other pairs together is bounded in absolute terms and compared with the least sum.
 double window_loss(const GridDemand& demand, const GridPlan& plan) {
   const double v = plan.variance;
   const double u = v * (1.0 - v);

@@ -34,12 +34,13 @@ struct GridPlan {
   std::vector<double> taps() const;   // from the middle outwards, normalizing constants included
 };
 
-// Limits of the grid: for smaller tolerances rounding errors would have to be taken into account.
+// Limits of the grid. For tolerances below `least_grid_rtol`, rounding errors would have to be
+// taken into account.
 inline constexpr double least_grid_rtol = 0x1p-41;
-inline constexpr double most_weight_ratio = 1e35;
+inline constexpr double most_weight_ratio = 1e35;  // of GridDemand::weight_ratio
 
-// The coarsest grid with windows of the given width. The plan has width 0 if no grid is fine
-// enough.
+// Returns the plan of the coarsest grid with windows of the given width. The plan has width 0 if no
+// grid is fine enough.
 GridPlan plan_for_width(const GridDemand& demand, int width);
 
 // The distance, in units of h, beyond which all samples together are negligible in every sum for
