@@ -252,8 +252,7 @@ NB_MODULE(_core, m) {
       .def("absent_rows", &absent_rows, "Rows of weight zero.")
       .def("locations", &locations,
            "Coordinates and weights of the locations, in an order that does not depend on the "
-           "order of "
-           "the rows.")
+           "order of the rows.")
       .def("first_rows", &first_rows,
            "First row and weight of each location, in the order of `locations`.")
       .def(
@@ -274,7 +273,7 @@ NB_MODULE(_core, m) {
             });
           },
           "queries"_a, "threads"_a = 1,
-          "A tree of queries with the scale and the periods of these samples.");
+          "A tree of queries that has the scale and the periods of this tree of samples.");
 
   nb::enum_<InstructionSet>(m, "InstructionSet",
                             "Instruction sets for which vector code can be compiled.")
@@ -301,12 +300,13 @@ NB_MODULE(_core, m) {
       .value("blocks", DensityMethod::blocks);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "method"_a = DensityMethod::automatic, "threads"_a = 1, "report"_a = nb::none(),
-        "Unnormalized kernel sums at the samples, each of which includes its own term.");
+        "Unnormalized kernel sum at each sample, including the sample's own term; NaN for rows of "
+        "weight zero.");
   m.def("kernel_sums_at", &sums_at_queries, "queries"_a, "samples"_a, "kernel"_a, "bandwidth"_a,
         "rtol"_a, "leave_out"_a = false, "method"_a = DensityMethod::automatic, "threads"_a = 1,
         "report"_a = nb::none(),
-        "Unnormalized kernel sums at queries: values and log_scales; a sum is value * "
-        "exp(log_scale).");
+        "Unnormalized kernel sums at queries, as two arrays: the sum at a query is value * "
+        "exp(log_scale). With leave_out, the sum at a sample leaves out its own location.");
   m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Distance from every location to the nearest other location, in the order of `locations`.");
   nb::enum_<ParentMethod>(m, "ParentMethod",
@@ -316,11 +316,15 @@ NB_MODULE(_core, m) {
       .value("blocks", ParentMethod::blocks);
   m.def("nearest_higher", &parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "threads"_a = 1,
         "report"_a = nb::none(), "method"_a = ParentMethod::automatic,
-        "Parent row of every row, and the distance to it.");
+        "Parent row of every row, and the distance to it. A row without a higher row is its own "
+        "parent at distance infinity; a row of weight zero is its own parent at distance NaN.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "heights"_a, "bits"_a, "rows"_a,
         "The given rows, sorted from the highest to the lowest.");
   m.def("assign", &assign, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
-        "query_heights"_a, "threads"_a = 1, "Row of the sample whose label each query takes.");
+        "query_heights"_a, "threads"_a = 1,
+        "Row of the sample whose label each query takes: a sample with the same coordinates if "
+        "there is one, otherwise the nearest higher sample within tau, otherwise the nearest "
+        "sample.");
   bind_forest(m);
   bind_regression(m);
   bind_image(m);

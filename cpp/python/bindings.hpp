@@ -82,8 +82,8 @@ auto array_of(const Values& values) {
   return buffer.array();
 }
 
-// A Python function that is called now and then, from the calling thread, with the completed share
-// of the work, from 0 to 1.
+// A Python function that the calling thread calls now and then, with the share of the work that is
+// completed, from 0 to 1.
 using Report = std::optional<nb::callable>;
 
 // Thrown to end a call after a Python error was set: by a signal handler or by the report.
@@ -128,7 +128,7 @@ auto without_gil(int threads, const Compute& compute) {
   return without_gil(threads, std::nullopt, 0.0, compute);
 }
 
-// Work per location, times the number of locations.
+// The work for a whole tree, from the work per location.
 inline double rows_times(const Tree& tree, double work) {
   return work * static_cast<double>(tree.locations);
 }

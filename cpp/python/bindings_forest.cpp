@@ -117,24 +117,26 @@ auto linkage(const Indices& parent, const Reals& distance, const Indices& childr
 
 void bind_forest(nb::module_& m) {
   m.def("find_roots", &roots, "parent"_a, "distance"_a, "tau"_a, "threads"_a = 1,
-        "Root that each row reaches along edges no longer than tau, and the list of roots; rows "
-        "whose "
-        "distance is NaN are not listed.");
+        "Root that each row reaches along edges no longer than tau, and the list of all roots "
+        "except rows whose distance is NaN.");
   m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
-        "Index of each row's root in `roots`; -1 if it is not listed.");
+        "Index of each row's root in `roots`; -1 for rows whose root is not in `roots`.");
   m.def("saddles", &saddles, "tree"_a, "heights"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
-        "Pairs of pieces that join, and their levels: the maximum spanning forest of the pieces, "
-        "joined by points nearer than tau and by the edges from the rows `lower` to `upper`.");
+        "Pairs of pieces that join, and the levels at which they do, in descending order of level: "
+        "the maximum spanning forest of the pieces. Two pieces are joined by points of both that "
+        "are nearer than tau to each other, and by edges from the rows `lower` to the rows "
+        "`upper`.");
   m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
-        "Saddles in descending order of level as merges of a surviving and an absorbed leaf, their "
-        "levels, and for each absorbed leaf a higher leaf that is its neighbor.");
+        "Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each "
+        "leaf a higher leaf that is its neighbor across the saddle at which it is absorbed, or the "
+        "leaf itself if it is never absorbed. The saddles must be in descending order of level.");
   m.def("merge_forest", &forest_of_merges, "joined"_a, "levels"_a, "leaves"_a,
-        "For each leaf another leaf with which it is joined, and the level at which it is.");
+        "A forest of the leaves: for each leaf its parent, and the level below which both are in "
+        "the same component; a root is its own parent at level minus infinity.");
   m.def("linkage", &linkage, "parent"_a, "distance"_a, "children"_a,
         "SciPy linkage matrix of the edges from the given children to their parents; children must "
-        "be "
-        "in ascending order of distance.");
+        "be in ascending order of distance.");
 }
 
 }  // namespace quickshift

@@ -29,23 +29,24 @@ double grid_bytes(double points) {
 
 void bind_memory(nb::module_& m) {
   m.def("tree_shape", &tree_shape, "locations"_a,
-        "Numbers of slots and nodes of the tree of so many locations.");
+        "Numbers of slots and nodes of a tree with this many locations.");
   m.def(
       "carries_coordinates", [](int features) { return features <= most_features_in_item; },
-      "features"_a, "Whether coordinates are copied while the tree is built.");
+      "features"_a,
+      "Whether building a tree with this many features makes a copy of the coordinates.");
   m.def(
       "has_moments", [](int kernel) { return has_moments(static_cast<Kernel>(kernel)); },
-      "kernel"_a, "Whether sums of this kernel keep polynomials per node of the tree.");
+      "kernel"_a, "Whether sums of this kernel store a polynomial per node of the tree.");
   m.def("may_use_grid", &may_use_grid, "kernel"_a, "features"_a,
-        "Whether sums of this kernel may be computed through a grid.");
+        "Whether sums of this kernel, with this many features, may be computed through a grid.");
   m.def("grid_bytes", &grid_bytes, "points"_a,
-        "Bytes that a grid takes at most, unless it is forced.");
+        "Most bytes that a grid for this many points takes, unless the grid is forced.");
   m.def(
       "may_sum_in_blocks", [](int features) { return features > most_features_without_blocks; },
-      "features"_a, "Whether sums may be computed in blocks.");
+      "features"_a, "Whether kernel sums with this many features may be computed in blocks.");
   m.def(
       "may_search_in_blocks", [](int features) { return features > most_features_for_search; },
-      "features"_a, "Whether parents may be found in blocks.");
+      "features"_a, "Whether parents with this many features may be found in blocks.");
 }
 
 }  // namespace quickshift

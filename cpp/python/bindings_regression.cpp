@@ -77,13 +77,15 @@ void bind_regression(nb::module_& m) {
   m.def("rungs", &rungs, "places"_a, "width"_a,
         "Positions of the rungs among sorted places, including the first and the last: successive "
         "rungs are at most `width` apart, or no place lies between them.");
-  m.def("conditional_modes", &modes_at, "tree"_a, "values"_a, "places"_a, "rungs"_a, "begin"_a,
-        "place_of_sample"_a, "rung_of_sample"_a, "weights"_a, "queries"_a, "kernel"_a,
-        "bandwidth"_a, "rtol"_a, "tau"_a, "least_ratio"_a, "bits"_a, "keep_flat"_a = true,
-        "threads"_a = 1, "report"_a = nb::none(),
-        "CSR offsets of the modes per query; per mode the rank of its response, its sum of kernels "
-        "and the sum in its valley; per query the sum over x alone and the logarithm of the scale "
-        "of its sums.");
+  m.def(
+      "conditional_modes", &modes_at, "tree"_a, "values"_a, "places"_a, "rungs"_a, "begin"_a,
+      "place_of_sample"_a, "rung_of_sample"_a, "weights"_a, "queries"_a, "kernel"_a, "bandwidth"_a,
+      "rtol"_a, "tau"_a, "least_ratio"_a, "bits"_a, "keep_flat"_a = true, "threads"_a = 1,
+      "report"_a = nb::none(),
+      "The modes of f(y | x) at the queries x: CSR offsets of the modes by query; for each mode "
+      "the rank of its response, its kernel sum and the sum in its valley; for each query the sum "
+      "of the kernels in x alone, and the logarithm of a factor by which its sums have to be "
+      "multiplied.");
 }
 
 }  // namespace quickshift

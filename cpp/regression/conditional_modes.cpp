@@ -18,11 +18,11 @@ namespace {
 constexpr double slope_margin = 0.01;
 constexpr Index rungs_at_first = 8;  // a search starts at every eighth rung
 
-// A line that rises by `rise` >= 0, plus a concave parabola that is 0 at both ends and `height` in
-// the middle: by how much its maximum exceeds the higher end.
+// By how much the maximum of a function on an interval exceeds its higher end, if the function is a
+// line that rises by `rise` >= 0 plus a concave parabola that is 0 at both ends and `height` in the
+// middle.
 double bulge(double rise, double height) {
-  const double most =
-      4.0 * height;  // slope of the parabola at its ends, per length of the interval
+  const double most = 4.0 * height;  // slope of the parabola at the lower end, times the length
   return rise >= most ? 0.0 : (most - rise) * (most - rise) / (4.0 * most);
 }
 
@@ -119,15 +119,16 @@ class ModeFinder {
   // Whether a gaussian sum is so small that the samples outside the window may matter to it.
   bool is_faint(const Vertex& vertex) const { return !(vertex.sum > window_.least()); }
 
-  // The logarithm of the sum (gaussian), or the sum itself, is convex when this number times half
-  // the square of the place (in bandwidths) is added to it.
+  // Returns b such that the logarithm of the sum (gaussian), or the sum itself, becomes convex
+  // when b * place² / 2 is added to it, with the place in bandwidths.
   double bend(const Vertex& low, const Vertex& high) const {
     return logarithmic_ ? 1.0 : curvature_ * window_.weight_within(low.rung, high.rung);
   }
 
   // Whether the sum increases all the way from a known vertex to the next. The slope decreases by
-  // at most `bend` per bandwidth. It is known at the lower vertex (gaussian), or is at least that
-  // of the chord before it, and must still be positive at the upper vertex.
+  // at most `bend` per bandwidth, and must still be positive at the upper vertex. For the gaussian,
+  // the slope is known at the lower vertex. For other kernels, the mean slope along the chord that
+  // ends at the lower vertex serves as the slope at the middle of that chord.
   bool rises(std::size_t i) const {
     const Vertex& low = known_[i].vertex;
     const Vertex& high = known_[i + 1].vertex;
@@ -160,9 +161,9 @@ class ModeFinder {
     return slope * indistinct * tau_ > std::ldexp(sum, 2 - options_.bits);
   }
 
-  // Whether successive vertices from one to another are at most (1 - indistinct) tau apart. Then
-  // every vertex has, within tau, one that is at least `indistinct` tau away in either direction,
-  // or the end.
+  // Whether successive vertices from `low` to `high` are at most (1 - indistinct) tau apart. If so,
+  // every vertex between them has, in either direction, a vertex that is within tau of it and at
+  // least `indistinct` tau away, unless `low` or `high` comes before.
   bool is_dense(const Vertex& low, const Vertex& high) const {
     const auto gap = std::lower_bound(ladder_.gaps.begin(), ladder_.gaps.end(), low.rank);
     return gap == ladder_.gaps.end() || *gap >= high.rank;
@@ -171,16 +172,16 @@ class ModeFinder {
   // A vertex whose sum is known, and the interval from it to the next known vertex.
   struct KnownVertex {
     Vertex vertex;
-    bool beaten = false;  // a vertex within tau is higher; that one may not be in the list any more
-    double bound = 0.0;   // no vertex of the interval is higher; 0 if it has none
+    bool beaten = false;  // a vertex within tau of it is higher, which may have been dropped since
+    double bound = 0.0;   // no vertex inside the interval is higher than this; 0 if there is none
     bool hidden = false;  // every vertex of the interval is beaten, so that none is a root
     bool split = false;   // the interval has to be split
     bool needed = false;  // the vertex may still decide about others
   };
 
-  // Splits intervals between known vertices until (a) no vertex inside an interval can be a root,
-  // because each is beaten by a vertex within tau, and (b) no vertex inside an interval can be
-  // higher than a known root within tau. Then the known vertices that are not beaten are the roots.
+  // Splits intervals between known vertices until (a) no vertex inside an interval can be a root
+  // that is kept, and (b) no vertex inside an interval can be higher than a known vertex within tau
+  // of it that is not beaten. Then the known vertices that are not beaten are the roots.
   void find_roots() {
     highest_ = 0.0;
     begin_on_ladder();
@@ -231,7 +232,7 @@ class ModeFinder {
     return unsettled;
   }
 
-  // Whether two known vertices are within tau; `low` must not be above `high`.
+  // Whether two known vertices are within tau of each other; `low` must not come after `high`.
   bool near(std::size_t low, std::size_t high) const {
     return known_[high].vertex.value - known_[low].vertex.value <= options_.tau;
   }
@@ -242,8 +243,8 @@ class ModeFinder {
     return bound > 0.0 && known_[i + 1].vertex.rank - 1 > other.rank;
   }
 
-  // Whether a known vertex within tau is higher. The highest one is tried first: with a large tau
-  // it is often within tau, and the loops would be long.
+  // Whether a known vertex within tau of the i-th is higher. The highest of all is tried first:
+  // with a large tau it is often within tau, and the loops would be long.
   bool beaten(std::size_t i) const {
     const auto beats = [&](std::size_t j) { return above(known_[j].vertex, known_[i].vertex); };
     if (near(std::min(i, top_), std::max(i, top_)) && beats(top_)) return true;
@@ -281,8 +282,8 @@ class ModeFinder {
     return true;
   }
 
-  // Marks the vertices that may decide about an interval: those within tau of it, and one more on
-  // either side.
+  // Marks the vertices that may decide about the interval from `low` to `high`, or about a vertex
+  // if the two are the same: those within tau of it, and one more on either side.
   void mark_needed(std::size_t low, std::size_t high) {
     for (std::size_t j = low; j != std::size_t(-1); --j) {
       known_[j].needed = true;
@@ -299,7 +300,8 @@ class ModeFinder {
     mark_needed(i, i + 1);
   }
 
-  // Marks the intervals within tau of a candidate for a root that may hold a higher vertex.
+  // Marks the intervals that may hold a vertex that is higher than the i-th known vertex and within
+  // tau of it; returns whether there are any. Called for vertices that are not beaten so far.
   bool mark_rivals(std::size_t i) {
     mark_needed(i, i);
     bool any = false;
@@ -347,7 +349,7 @@ class ModeFinder {
 
   // Splits the interval between two successive rungs at its highest vertex, if the series shows
   // that the sum is concave there: then the highest vertex is next to the maximum of the series,
-  // and heights decrease to both sides of it.
+  // and heights decrease to both sides of it. Returns false, without a split, if it is not concave.
   bool split_at_top(const Vertex& start, const Vertex& end, bool hidden) {
     const ResponseSeries* series = window_.series_above(start.rung);
     const double bend = series ? series->least_bend() : 0.0;
@@ -361,7 +363,7 @@ class ModeFinder {
       if (above(before, best)) best = before;
     }
     best = last_as_high(best, end.rank);
-    // The vertices on both sides are beaten by their neighbors uphill.
+    // Whether the vertices on both sides are beaten by vertices uphill of them.
     const bool slopes = outdoes_rounding(bend * tau_, best.sum) && is_dense(start, end);
     next_.back().bound = best.rank > start.rank + 1 ? best.height : 0.0;
     next_.back().hidden = hidden || slopes;
@@ -402,13 +404,13 @@ class ModeFinder {
   const ModeOptions& options_;
   double width_;  // h in the scale of the tree
   double tau_;    // in bandwidths
-  double slack_;  // factor of bounds, for the errors of the sums
+  double slack_;  // bounds are multiplied by this, to cover the errors of the sums
   bool logarithmic_;
   double curvature_;
   ResponseWindow window_;
   Valleys valleys_;
   std::vector<Vertex> roots_;
-  std::vector<KnownVertex> known_, next_;  // by rising rank
+  std::vector<KnownVertex> known_, next_;  // in ascending order of rank
   std::size_t top_ = 0;                    // position of the highest vertex in known_
   double highest_ = 0.0;  // the highest sum so far, including vertices that were dropped
 };

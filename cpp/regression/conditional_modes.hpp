@@ -3,12 +3,12 @@
 //
 // The vertices are the distinct responses of all samples. At a query x, the sum of the kernels at a
 // vertex is taken over the samples near x (response_window.hpp). A vertex is a root, and so a mode,
-// if no vertex within tau is higher. Evaluating the sum at every vertex would cost the number of
-// vertices times the number of samples near x. Instead, sums are computed at few vertices, and the
-// sums between two of them are bounded: the logarithm of the sum (gaussian) or the sum itself
-// (kernels of bounded curvature) becomes convex when a known parabola is added, so it lies below
-// its chord plus that parabola. An interval whose bound is below a known vertex within tau holds no
-// root.
+// if no vertex within tau of it has a higher sum. Evaluating the sum at every vertex would cost the
+// number of vertices times the number of samples near x. Instead, sums are computed at few
+// vertices, and the sums between two successive ones are bounded: the logarithm of the sum
+// (gaussian) or the sum itself (kernels of bounded curvature) becomes convex when a known parabola
+// is added, so it exceeds its chord by no more than a known parabola. The interval between the two
+// holds no root if a vertex within tau of all of it has a sum above that bound.
 #pragma once
 
 #include <vector>
@@ -17,12 +17,13 @@
 
 namespace quickshift {
 
-// The modes of a query are those from offsets[query] to before offsets[query + 1], highest first.
+// The modes of query q are those from modes[offsets[q]] to before modes[offsets[q + 1]], highest
+// first.
 struct ConditionalModes {
   std::vector<Index> offsets;
   std::vector<ConditionalMode> modes;
-  std::vector<double> marginals;   // by query: the sum of the kernels over x alone
-  std::vector<double> log_scales;  // by query: the true sums are these times exp(log_scale)
+  std::vector<double> marginals;   // by query: the sum of the kernels in x alone
+  std::vector<double> log_scales;  // by query: its sums and marginal are relative to exp(log_scale)
 };
 
 ConditionalModes conditional_modes(const Tree& tree, const Responses& responses,

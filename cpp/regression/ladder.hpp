@@ -1,7 +1,7 @@
 // The ladder: some of the vertices, the rungs, at which a search begins. Two successive rungs are
 // at most half a bandwidth apart, unless no vertex lies between them. For every rung the ladder
-// knows in advance which samples can contribute to a sum at or above it, so that no query has to
-// search for them.
+// knows in advance which samples can contribute to sums between it and the next rung, so that no
+// query has to search for them.
 #pragma once
 
 #include <vector>
@@ -17,16 +17,17 @@ std::vector<Index> rungs_of(const double* places, Index vertices, double width);
 // In a dense stretch, successive responses are at most (1 - indistinct) tau apart.
 inline constexpr double indistinct = 1e-3;
 
-// A lower bound on the sums that have to be accurate at a query whose nearest sample in x has the
-// given weight, relative to the kernel at that sample's distance. That sample's own response has a
-// sum of at least its weight, so a mode that is kept has at least `least_ratio` of it.
+// The least sum that has to be accurate at a query whose nearest sample in x has the given weight.
+// Sums are relative to the kernel at the distance of that sample. The sum at its response is thus
+// at least its weight, so a mode that is kept has a sum of at least `least_ratio` times the weight.
 double least_sum(const ModeOptions& options, double weight);
 
 struct Ladder {
   std::vector<Index> ranks;    // of the rungs among all vertices
   std::vector<double> places;  // of the rungs
   std::vector<Index> gaps;     // ranks whose next vertex is more than (1 - indistinct) tau away
-  // By rung: the first and the last rung whose samples contribute to sums between it and the next.
+  // By rung: the first and the last rung whose samples can contribute to sums between this rung and
+  // the next.
   std::vector<Index> first_reaching;
   std::vector<Index> last_reaching;
 

@@ -100,7 +100,8 @@ void ResponseWindow::collect_leaf(Index leaf, double reach_sq) {
   found_.resize(size);
 }
 
-// A shorter reach: the first one assumed the weight of all samples, but few were found.
+// A shorter reach than that of `reach_from_nearest`, which allows for the weight of all samples:
+// only the weight of the samples that were found matters now.
 double ResponseWindow::reach_of_found() const {
   const DensityOptions& density = options_.density;
   if (density.rtol == 0.0 || empty()) return infinity;

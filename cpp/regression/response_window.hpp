@@ -1,9 +1,10 @@
 // The samples near a query x, sorted by response, and the sums of their kernels at (x, response).
 //
 // For a kernel of infinite support, the window leaves out samples so far from x that all of them
-// together change a sum that counts by less than half of rtol (decision record 26). The samples are
-// grouped by the rung at or below them. The ladder knows which groups can contribute to a sum above
-// a given rung, so every sum runs over one contiguous block of samples.
+// together change no sum above `least()` by more than a relative rtol / 2 (decision record 26). The
+// samples are grouped by the last rung that is not above them. The ladder knows which groups can
+// contribute to sums between a given rung and the next, so every sum runs over one contiguous block
+// of samples.
 #pragma once
 
 #include <utility>
@@ -46,16 +47,19 @@ class ResponseWindow {
   // The sum at a place; `rung` is the last rung that is not above it.
   double sum_at(double place, Index rung) const;
   SumAndSlope slope_at(double place, Index rung) const;  // gaussian only
-  // An upper bound on the sums between two places: every kernel at its own nearest place.
+  // An upper bound on the sums between two places: the sum with each kernel taken at the place
+  // between them that is nearest to its sample.
   double sum_within(double low, double high, Index low_rung, Index high_rung) const;
-  // The series between a rung and the next, to evaluate many sums there; null for other kernels and
-  // for an rtol that the series does not serve. The pointer is valid until the next call.
+  // The series between a rung and the next, for evaluating many gaussian sums there; null for other
+  // kernels, or if rtol is too small for the series. The pointer is valid until the next call.
   const ResponseSeries* series_above(Index rung);
-  // The weight of the samples that can contribute to sums from one rung to above another.
+  // The weight of the samples that can contribute to sums from low_rung up to the rung after
+  // high_rung.
   double weight_within(Index low_rung, Index high_rung) const;
   double marginal() const;
   double log_scale() const { return log_scale_; }
-  double least() const { return least_; }  // sums above it are accurate to rtol; infinite kernels
+  // For infinite kernels: sums above this are accurate to rtol.
+  double least() const { return least_; }
 
  private:
   struct Found {
@@ -84,17 +88,17 @@ class ResponseWindow {
   ResponseSum sum_loop_;
   ResponseSlope slope_loop_;
   bool expands_;   // whether sums between rungs come from series
-  double factor_;  // from the results of the loops to sums of profiles
+  double factor_;  // turns the results of the loops into sums of kernels
   TreeSearch search_;
   std::vector<double> leaf_squares_;
   std::vector<Index> stack_;
   std::vector<Found> found_;
   Index first_ = 0, last_ = 0;         // lowest and highest rung that has samples
   std::vector<Index> begin_;           // CSR offsets of the samples by rung, from first_
-  std::vector<double> weight_before_;  // the weight of all samples of lower rungs
+  std::vector<double> weight_before_;  // by rung, from first_: the weight of all lower rungs
   std::vector<double> places_, squares_, weights_;
   std::vector<ResponseSeries> series_;
-  double nearest_ = 0.0;  // squared distance to the nearest sample in x; infinite kernels
+  double nearest_ = 0.0;  // squared distance to the nearest sample in x; for infinite kernels
   double log_scale_ = 0.0;
   double least_ = 0.0;
   bool relative_terms_ = false;  // whether `relative_sum` replaces the loops

@@ -30,15 +30,17 @@ struct Responses {
 struct ModeOptions {
   DensityOptions density;
   double tau = 0.0;          // longest edge
-  double least_ratio = 0.0;  // roots whose sum is below this share of the highest are dropped
+  double least_ratio = 0.0;  // roots whose sum is below this share of the highest sum are dropped
   int bits = 53;             // sums are rounded to this many bits before they are compared
-  bool keep_flat = true;     // whether to keep roots that do not rise above their valleys
+  bool keep_flat = true;     // whether to keep flat roots (valleys.hpp)
 };
 
 struct ConditionalMode {
   Index rank;
-  double sum;     // of the kernels at (x, value), not normalized
-  double valley;  // the lowest sum between it and the next mode, the higher one of both sides; or 0
+  double sum;  // of the kernels at (x, value), not normalized
+  // The lowest sum between this mode and its neighbor: the larger of the two if it has neighbors on
+  // both sides, 0 if it has none.
+  double valley;
 };
 
 }  // namespace quickshift

@@ -8,8 +8,8 @@ namespace quickshift {
 namespace {
 
 constexpr int valley_points = 7;             // evenly spaced between two roots
-constexpr int dip_points = 16;               // next to the lower root, if those show no dip
-constexpr double steps_per_bandwidth = 8.0;  // spacing of the latter
+constexpr int dip_points = 16;               // next to the lower root, if valley points show no dip
+constexpr double steps_per_bandwidth = 8.0;  // of the dip points
 
 }  // namespace
 
@@ -66,8 +66,8 @@ void Valleys::unlink(std::size_t i) {
   }
 }
 
-// The lowest of the sums at both roots and at some places between them. If evenly spaced places
-// show no dip, there may still be a narrow one next to the lower root.
+// The lowest of the sums at both roots and at some places between them. If no sum at the evenly
+// spaced places is below both roots, there may still be a narrow dip next to the lower root.
 double Valleys::lowest_between(const ResponseWindow& window, const ConditionalMode& low,
                                const ConditionalMode& high) const {
   const double from = responses_.places[low.rank];

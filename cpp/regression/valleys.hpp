@@ -1,9 +1,9 @@
 // The valleys between neighboring roots, and the removal of flat roots (decision records 24 and
 // 26).
 //
-// A valley is the lowest sum between two neighboring roots, evaluated at some places. A root that
-// is no higher than the higher one of its two valleys is flat: it stands on the slope of another
-// root, and is a root only because of a gap in the responses.
+// A valley is the lowest of the sums at some places between two neighboring roots. A root is flat
+// if its sum does not exceed the higher one of the valleys on its two sides: it stands on the slope
+// of another root, and is a root only because of a gap in the responses.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ class Valleys {
           double width)
       : responses_(responses), ladder_(ladder), options_(options), width_(width) {}
 
-  // Appends the roots to `modes`, highest first, without the flat ones unless options keep them.
-  // Sorts `roots` by rank.
+  // Appends the roots to `modes`, highest first, without the flat ones unless options.keep_flat is
+  // set. Sorts `roots` by rank.
   void write(const ResponseWindow& window, const Execution& execution, std::vector<Vertex>& roots,
              std::vector<ConditionalMode>& modes);
 

@@ -9,7 +9,7 @@ struct Vertex {
   Index rank;
   Index rung;     // the last rung that is not above it
   double value;   // the response
-  double height;  // the sum, rounded to the bits that are compared
+  double height;  // the sum, rounded to ModeOptions::bits, by which vertices are compared
   double sum;
   double place;  // in bandwidths
   double slope;  // of the logarithm of the sum, per bandwidth; gaussian only

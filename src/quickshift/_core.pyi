@@ -83,7 +83,9 @@ class Tree:
         ],
         threads: int = 1,
     ) -> Tree:
-        """A tree of queries with the scale and the periods of these samples."""
+        """
+        A tree of queries that has the scale and the periods of this tree of samples.
+        """
 
 class InstructionSet(enum.Enum):
     """Instruction sets for which vector code can be compiled."""
@@ -137,7 +139,7 @@ def kernel_sums(
     report: Callable | None = None,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
     """
-    Unnormalized kernel sums at the samples, each of which includes its own term.
+    Unnormalized kernel sum at each sample, including the sample's own term; NaN for rows of weight zero.
     """
 
 def kernel_sums_at(
@@ -155,7 +157,7 @@ def kernel_sums_at(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Unnormalized kernel sums at queries: values and log_scales; a sum is value * exp(log_scale).
+    Unnormalized kernel sums at queries, as two arrays: the sum at a query is value * exp(log_scale). With leave_out, the sum at a sample leaves out its own location.
     """
 
 def nearest_distances(
@@ -188,7 +190,9 @@ def nearest_higher(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
-    """Parent row of every row, and the distance to it."""
+    """
+    Parent row of every row, and the distance to it. A row without a higher row is its own parent at distance infinity; a row of weight zero is its own parent at distance NaN.
+    """
 
 def sort_by_height(
     tree: Tree,
@@ -216,7 +220,9 @@ def assign(
     ],
     threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-    """Row of the sample whose label each query takes."""
+    """
+    Row of the sample whose label each query takes: a sample with the same coordinates if there is one, otherwise the nearest higher sample within tau, otherwise the nearest sample.
+    """
 
 def find_roots(
     parent: Annotated[
@@ -232,7 +238,7 @@ def find_roots(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    Root that each row reaches along edges no longer than tau, and the list of roots; rows whose distance is NaN are not listed.
+    Root that each row reaches along edges no longer than tau, and the list of all roots except rows whose distance is NaN.
     """
 
 def number_trees(
@@ -244,7 +250,9 @@ def number_trees(
     ],
     threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
-    """Index of each row's root in `roots`; -1 if it is not listed."""
+    """
+    Index of each row's root in `roots`; -1 for rows whose root is not in `roots`.
+    """
 
 def saddles(
     tree: Tree,
@@ -269,7 +277,7 @@ def saddles(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Pairs of pieces that join, and their levels: the maximum spanning forest of the pieces, joined by points nearer than tau and by the edges from the rows `lower` to `upper`.
+    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other, and by edges from the rows `lower` to the rows `upper`.
     """
 
 def merges(
@@ -289,7 +297,7 @@ def merges(
     Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    Saddles in descending order of level as merges of a surviving and an absorbed leaf, their levels, and for each absorbed leaf a higher leaf that is its neighbor.
+    Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each leaf a higher leaf that is its neighbor across the saddle at which it is absorbed, or the leaf itself if it is never absorbed. The saddles must be in descending order of level.
     """
 
 def merge_forest(
@@ -305,7 +313,7 @@ def merge_forest(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    For each leaf another leaf with which it is joined, and the level at which it is.
+    A forest of the leaves: for each leaf its parent, and the level below which both are in the same component; a root is its own parent at level minus infinity.
     """
 
 def linkage(
@@ -375,7 +383,7 @@ def conditional_modes(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    CSR offsets of the modes per query; per mode the rank of its response, its sum of kernels and the sum in its valley; per query the sum over x alone and the logarithm of the scale of its sums.
+    The modes of f(y | x) at the queries x: CSR offsets of the modes by query; for each mode the rank of its response, its kernel sum and the sum in its valley; for each query the sum of the kernels in x alone, and the logarithm of a factor by which its sums have to be multiplied.
     """
 
 def pixel_sums(
@@ -497,25 +505,31 @@ def raster_parents(
     """
 
 def tree_shape(locations: int) -> tuple[int, int]:
-    """Numbers of slots and nodes of the tree of so many locations."""
+    """Numbers of slots and nodes of a tree with this many locations."""
 
 def carries_coordinates(features: int) -> bool:
-    """Whether coordinates are copied while the tree is built."""
+    """
+    Whether building a tree with this many features makes a copy of the coordinates.
+    """
 
 def has_moments(kernel: int) -> bool:
-    """Whether sums of this kernel keep polynomials per node of the tree."""
+    """Whether sums of this kernel store a polynomial per node of the tree."""
 
 def may_use_grid(kernel: int, features: int) -> bool:
-    """Whether sums of this kernel may be computed through a grid."""
+    """
+    Whether sums of this kernel, with this many features, may be computed through a grid.
+    """
 
 def grid_bytes(points: float) -> float:
-    """Bytes that a grid takes at most, unless it is forced."""
+    """
+    Most bytes that a grid for this many points takes, unless the grid is forced.
+    """
 
 def may_sum_in_blocks(features: int) -> bool:
-    """Whether sums may be computed in blocks."""
+    """Whether kernel sums with this many features may be computed in blocks."""
 
 def may_search_in_blocks(features: int) -> bool:
-    """Whether parents may be found in blocks."""
+    """Whether parents with this many features may be found in blocks."""
 
 def blocks_pay_for_sums(tree: Tree, kernel: int, bandwidth: float, rtol: float) -> bool:
     """
