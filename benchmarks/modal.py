@@ -56,27 +56,28 @@ Floats = NDArray[np.float64]
 
 TEXT = """\
 <!-- Written by benchmarks/modal.py: run it again to change it. -->
-# How near the conditional modes come to the truth
+# How close the conditional modes are to the truth
 
-The data of `quickshift.datasets` know the modes of f(y given x). `make modal` measures all that
-follows again.
+This page compares the modes that `ModalRegressor` finds with the true modes of f(y given x), and
+the prediction sets with intervals around the mean. The data are from `quickshift.datasets`, where
+the true modes are known. `make modal` repeats the measurements.
 
-## Against the truth
+## Distance to the true modes
 
-The distance between the modes that are found at an x and the true ones is Hausdorff's: the longest
-way from one of either set to the nearest of the other, so a mode too many counts as much as a mode
-too few. The tables have its mean over {queries} x, five hundredths of the interval left out at
-either end, and of that the median of {drawings} drawings, for the peer of the first
-{peer_drawings}. The x where two true modes run into one are kept: just there, one mode or two is a
-large difference.
+The distance at an x is the Hausdorff distance between the modes found and the true ones: the
+largest distance from a mode of either set to the nearest mode of the other. So a spurious mode
+counts as much as a missing one. The tables show the mean over {queries} values of x, which leave
+out 5 % of the interval at either end. Of these means they show the median over {drawings} draws,
+for the peer over the first {peer_drawings}. The values of x where two true modes merge into one are
+included, although finding one mode instead of two makes a large difference there.
 
-Ours is `ModalRegressor()` with all its defaults. The peer is partial mean shift (Einbeck and Tutz
-2006; Chen, Genovese, Tibshirani and Wasserman 2016) with the same bandwidths and the same threshold
-on the density, from {thinned} samples on at every third x; the ratio is ours over the peer at the
-same x of the same drawings. Our modes are responses of the sample: the last column is the mean
-distance from a true mode to the nearest response, which no choice among the responses can better.
-The rules behind the defaults, σ·n^(-1/6) for the bandwidths and 0.3 h_y for tau, were chosen with
-these data at hand.
+`ModalRegressor()` has its default settings. The peer is partial mean shift (Einbeck and Tutz 2006;
+Chen, Genovese, Tibshirani and Wasserman 2016) with the same bandwidths and the same threshold on
+the density; from {thinned} samples on it is evaluated at every third x only. The ratio is our
+distance divided by the peer's, at the same x of the same draws. Our modes are responses of the
+sample. The last column is the mean distance from a true mode to the nearest response, which is a
+lower limit for any choice among the responses. The rules behind the defaults, σ·n^(-1/6) for the
+bandwidths and 0.3 h_y for tau, were chosen while looking at results on these data.
 
 {nearness}
 
@@ -84,11 +85,12 @@ these data at hand.
 
 ## Coverage
 
-`ModalRegressor().fit(X, y).predict_set(X_test, coverage)` with {training} rows to fit, which sets a
-quarter of them aside to calibrate on. Beside it is the interval of split conformal prediction about
-the kernel mean (Nadaraya–Watson) with the same h_x, calibrated on the same quarter. Numbers are
-means over {seeds} seeds with {tests} test rows each, after ± the standard deviation between the
-seeds; the length is that of all intervals at one x together.
+`ModalRegressor().fit(X, y).predict_set(X_test, coverage)` is fitted to {training} rows, a quarter
+of which it holds out for calibration. It is compared with the split conformal interval around the
+kernel mean (Nadaraya–Watson) with the same h_x, calibrated on the same quarter. The numbers are
+means over {seeds} seeds with {tests} test rows each; the standard deviation between seeds follows
+after ±. The length is the total length of all intervals at one x. The last column is the length of
+the prediction set divided by that of the interval.
 
 {coverage}
 """
@@ -125,7 +127,11 @@ def true_modes(data: ConditionalMixture, queries: Floats) -> list[Floats]:
 
 
 def nearness(job: tuple[str, int, int]) -> list[float]:
-    """Return distances of one sample: ours, the peer's, ours at the peer's queries, the spacing."""
+    """Return mean distances for one sample, as the columns of the table need them.
+
+    These are our distance, the peer's, ours at the queries of the peer, and the distance from a
+    true mode to the nearest response. The peer's are NaN for samples that it is not run on.
+    """
     name, n, seed = job
     data = DATA[name]
     X, y = data.sample(n, seed=seed)
@@ -172,23 +178,21 @@ def verdict(study: dict[str, Floats]) -> str:
     for name, rows in study.items():
         ours = rows[:, 0]
         rate = np.polyfit(np.log(SIZES), np.log(ours), 1)[0]
-        falls = (
-            "falls at every step" if (np.diff(ours) < 0).all() else "does not fall at every step"
-        )
+        falls = "falls" if (np.diff(ours) < 0).all() else "does not fall"
         sentences.append(
-            f"- {name}: our distance {falls}, from {ours[0]:.3f} to {ours[-1]:.3f}, about as "
-            f"n^{rate:.2f}."
+            f"- {name}: the distance of ModalRegressor {falls} with every increase of n, from "
+            f"{ours[0]:.3f} to {ours[-1]:.3f}, roughly as n^{rate:.2f}."
         )
     ratios = np.concatenate([rows[:, 2] / rows[:, 1] for rows in study.values()])
     sentences.append(
-        f"- The ratio to partial mean shift is {np.median(ratios):.2f} in the median of the rows, "
-        f"from {ratios.min():.2f} to {ratios.max():.2f}."
+        f"- The median over the rows of the ratio to partial mean shift is "
+        f"{np.median(ratios):.2f}; the ratio ranges from {ratios.min():.2f} to {ratios.max():.2f}."
     )
     return "\n".join(sentences)
 
 
 def covered(name: str, seed: int) -> Floats:
-    """Return coverage and length of our sets and of the interval, one sample; shape (levels, 4)."""
+    """Return coverage and length of our sets and of the interval for a sample, (levels, 4)."""
     data = DATA[name]
     X, y = data.sample(TRAINING_ROWS, seed=2 * seed)
     X_test, y_test = data.sample(TEST_ROWS, seed=2 * seed + 1)
@@ -214,7 +218,7 @@ def kernel_mean(X: Floats, y: Floats, queries: Floats, *, h_x: float) -> Floats:
 
 
 def conformal_quantile(scores: Floats, coverage: float) -> float:
-    """Return the score that a new one does not exceed with probability at least `coverage`."""
+    """Return the bound that a new score does not exceed with probability at least `coverage`."""
     rank = math.ceil((len(scores) + 1) * coverage)
     return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else math.inf
 
@@ -239,8 +243,9 @@ def study_coverage(pool: ProcessPoolExecutor) -> dict[str, Floats]:
 
 def coverage_table(study: dict[str, Floats]) -> str:
     """Return a Markdown table with one row per data set and nominal coverage."""
-    head = ["data", "asked", "predict_set", "its length", "interval", "its length", "ratio"]
-    lines = [head]
+    ours, interval = "prediction set", "interval"
+    columns = [f"{name}: {what}" for name in (ours, interval) for what in ("coverage", "length")]
+    lines = [["data", "nominal coverage", *columns, "ratio of lengths"]]
     for name, values in study.items():
         means, spreads = values.mean(axis=0), values.std(axis=0)
         for coverage, mean, spread in zip(COVERAGES, means, spreads, strict=True):
@@ -250,11 +255,12 @@ def coverage_table(study: dict[str, Floats]) -> str:
 
 
 def calibrate_constant() -> None:
-    """Print our distance by the constant c of the bandwidths c·σ·n^(-1/6).
+    """Print our distance for several constants c of the bandwidths c·σ·n^(-1/6).
 
-    Rows are data, numbers the median of the drawings. σ is the smaller of the standard deviation
-    and the interquartile range over 1.349. The last two rows are means over the
-    data: of the distances, and of the distances over the least of their row.
+    There is one row per data set and one column per c; the numbers are medians over the samples.
+    σ is the smaller of the standard deviation and the interquartile range divided by 1.349. The
+    last two rows are means over the data sets: of the distances, and of the distances divided by
+    the smallest of their row.
     """
     with pool_of_cores() as pool:
         for n in CONSTANT_SIZES:
@@ -267,7 +273,7 @@ def calibrate_constant() -> None:
                 print(f"{name:24}", *(f"{value:7.4f}" for value in table[-1]), flush=True)
             everything = np.array(table)
             to_least = everything / everything.min(axis=1, keepdims=True)
-            for label, values in (("mean", everything), ("mean ratio to the least", to_least)):
+            for label, values in (("mean", everything), ("mean ratio to smallest", to_least)):
                 print(f"{label:24}", *(f"{value:7.4f}" for value in values.mean(axis=0)))
             print(flush=True)
 
@@ -290,7 +296,7 @@ def distances_by_constant(job: tuple[str, int, int]) -> list[float]:
 
 
 def scale(values: Floats) -> float:
-    """Return the smaller of the standard deviation and the interquartile range over 1.349."""
+    """Return the smaller of the standard deviation and the interquartile range / 1.349."""
     low, high = np.percentile(values, [25, 75])
     return float(min(values.std(), (high - low) / 1.349))
 
