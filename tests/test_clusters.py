@@ -1,4 +1,4 @@
-"""The default pipeline as one stage: what an estimator finds, without scikit-learn."""
+"""`find_clusters`, the default pipeline in one call, compared with QuickShift and the stages."""
 
 import numpy as np
 import pytest
@@ -50,6 +50,29 @@ def test_one_call_finds_the_clusters_of_the_estimator(case, kernel, cut):
 
 
 @EVERY_CASE
+@pytest.mark.parametrize("n_clusters", [None, 2])
+def test_one_call_is_the_stages_one_after_the_other(case, n_clusters):
+    estimate, graph = estimate_and_graph(case)
+    samples = graph.samples
+    tau = stages.choose_tau(samples, estimate.bandwidth)
+    unmerged = stages.cut(graph, tau)
+    tree = stages.link(samples, estimate.density(graph.heights), unmerged, tau)
+    tree = stages.assess(tree, estimate, graph)
+    if n_clusters is None:
+        least = stages.chance_significance(samples.total_weight, samples.n_features)
+        kept = stages.keep_significant(tree, least)
+    else:
+        n_clusters = min(n_clusters, unmerged.roots.size)
+        kept = stages.keep_most_significant(tree, n_clusters)
+    clusters = stages.find_clusters(estimate, graph, n_clusters=n_clusters)
+    assert clusters.forest.tau == clusters.unmerged.tau == tau
+    np.testing.assert_array_equal(clusters.unmerged.labels, unmerged.labels)
+    np.testing.assert_allclose(clusters.tree.significance, tree.significance, rtol=1e-7, atol=1e-7)
+    np.testing.assert_array_equal(clusters.forest.roots, kept.leaf_indices)
+    np.testing.assert_array_equal(clusters.forest.labels, kept.leaf_labels)
+
+
+@EVERY_CASE
 def test_unmerged_forest_is_the_cut_at_tau(case):
     estimate, graph = estimate_and_graph(case)
     clusters = stages.find_clusters(estimate, graph)
@@ -65,6 +88,10 @@ def test_given_tau_merges_nothing_and_links_only_if_asked():
     assert plain.forest is plain.unmerged
     assert plain.tree is None
     linked = stages.find_clusters(estimate, graph, tau=0.3, link=True)
+    expected = stages.link(graph.samples, graph.heights, stages.cut(graph, 0.3), 0.3)
+    np.testing.assert_array_equal(linked.tree.merges, expected.merges)
+    np.testing.assert_array_equal(linked.tree.leaf_indices, expected.leaf_indices)
+    assert len(expected.merges) > 0
     model = QuickShiftTree(estimate.bandwidth, 0.3).fit(CASES[0].X)
     np.testing.assert_array_equal(linked.tree.significance, model.tree_.significance)
     np.testing.assert_array_equal(linked.tree.leaf_indices, model.tree_.leaf_indices)
@@ -85,8 +112,8 @@ def test_tau_is_checked(tau):
 
 def test_stages_are_reported_in_order():
     estimate, graph = estimate_and_graph(CASES[0])
-    told = []
+    reported = []
     stages.find_clusters(
-        estimate, graph, progress=lambda stage, done: told.append(stage) if done == 1 else None
+        estimate, graph, progress=lambda stage, done: reported.append(stage) if done == 1 else None
     )
-    assert told == ["choose_tau", "cut", "link"]
+    assert reported == ["choose_tau", "cut", "link"]

@@ -103,7 +103,7 @@ def test_slow_listener_leaves_time_to_work_in_between(n_jobs):
             ended.append(time.perf_counter())
 
     stages.estimate_density(LARGE, 1.0, rtol=0.0, n_jobs=n_jobs, progress=progress)
-    assert begun
+    assert len(begun) >= 2
     assert all(later - earlier > 0.09 for earlier, later in zip(ended, begun[1:], strict=False))
 
 
@@ -238,4 +238,8 @@ def test_exception_in_a_callback_leaves_the_estimator_as_it_was(stage):
 
 
 def test_fit_does_without_callbacks():
-    assert QuickShift(bandwidth=0.5, tau=1.0).fit(X).n_clusters_ >= 1
+    samples = stages.prepare(X)
+    estimate = stages.fit_estimate(samples, 0.5)
+    graph = stages.climb(samples, estimate.sums(), significant_bits=estimate.significant_bits)
+    model = QuickShift(bandwidth=0.5, tau=1.0).fit(X)
+    np.testing.assert_array_equal(model.labels_, stages.cut(graph, 1.0).labels)
