@@ -1,6 +1,6 @@
-"""Data for the tests: every kind that has broken a density estimate or a tree before.
+"""Data for the tests: all kinds that have broken a density estimate or a tree before.
 
-`make` builds one deterministic `Case`; the functions below it draw cases for hypothesis.
+`make` builds one deterministic `Case`; the strategies below it draw cases for hypothesis.
 """
 
 import itertools
@@ -27,7 +27,7 @@ SIZES = (1, 2, 15, 16, 17, 20, 21, 31, 32, 33, 40, 41, 64, 65, 200)  # around 1,
 
 @dataclass(frozen=True)
 class Case:
-    """Points, a bandwidth on their scale, weights and periods."""
+    """Points with a bandwidth that suits their scale, weights and periods."""
 
     name: str
     X: Floats
@@ -51,11 +51,11 @@ class Case:
 
     @property
     def given(self) -> dict[str, Floats | None]:
-        """Arguments that both the stages and the reference take."""
+        """Keyword arguments for the stages and for the reference."""
         return {"sample_weight": self.sample_weight, "period": self.period}
 
     def bandwidth(self, kernel: str) -> float:
-        """h, or what the periods admit of it."""
+        """Return h, reduced to what the periods admit for this kernel."""
         return min(self.h, 0.9 * period_limit(get_kernel(kernel), self.period))
 
     def permuted(self, order: NDArray[np.int64]) -> "Case":
@@ -63,7 +63,7 @@ class Case:
         return replace(self, X=self.X[order], sample_weight=weights)
 
 
-# Kinds of data, each with its scale
+# Kinds of data: each function returns points and a bandwidth that suits their scale
 
 
 def _random(rng: np.random.Generator, n: int, d: int) -> tuple[Floats, float]:
@@ -164,7 +164,7 @@ def make(
 
 
 def variations(kind: str, d: int) -> Iterator[Case]:
-    """Give one kind of data with every kind of weights and periods, in sizes that go round."""
+    """Yield one kind of data with all kinds of weights and periods, in sizes that alternate."""
     sizes = itertools.cycle((33, 64, 17, 65, 16, 2, 31, 1, 32, 15, 20, 40, 21))
     for weights, period in itertools.product(WEIGHTS, PERIODS):
         yield make(kind, next(sizes), d, weights=weights, period=period)
@@ -175,7 +175,7 @@ def sizes_of(kind: str, d: int) -> Iterator[Case]:
         yield make(kind, n, d)
 
 
-# For hypothesis
+# Strategies for hypothesis
 
 
 @st.composite
@@ -187,7 +187,7 @@ def cases(
     max_n: int = 70,
     dimensions: tuple[int, ...] = DIMENSIONS,
 ) -> Case:
-    """Draw any case, or a small grid of integers that shrinks to something readable."""
+    """Draw a case of `make`, or a few points with small integers, which shrink to readable ones."""
     d = draw(st.sampled_from(dimensions))
     period = draw(st.sampled_from(periods))
     kind = draw(st.sampled_from(("grid", *kinds)))
@@ -222,12 +222,12 @@ def grid_weights(draw: st.DrawFn, n: int) -> Floats:
 
 @st.composite
 def densities(draw: st.DrawFn, n: int) -> Floats:
-    """Draw densities that are all different, tied in groups, differ in the last bits, or equal."""
+    """Draw densities: all distinct, tied in groups, different in the last bits only, or equal."""
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
     kind = draw(st.sampled_from(("random", "few", "close", "constant", "zero", "wide")))
     if kind == "few":
         return rng.integers(0, 4, size=n).astype(float)
-    if kind == "close":  # around the bits that are rounded away
+    if kind == "close":  # they differ in the bits that comparisons round away
         return 1.0 + rng.integers(0, 6, size=n) * 2.0**-38
     if kind == "constant":
         return np.full(n, 0.3)
@@ -240,7 +240,7 @@ def densities(draw: st.DrawFn, n: int) -> Floats:
 
 @st.composite
 def taus(draw: st.DrawFn, distance: Floats) -> float:
-    """Draw a tau: exactly an edge's length, a little less, anything, nothing, infinity."""
+    """Draw a tau: the length of an edge, slightly less, any length, zero or infinity."""
     lengths = distance[np.isfinite(distance)]
     choices = [st.just(0.0), st.just(np.inf)]
     if lengths.size:
@@ -251,7 +251,7 @@ def taus(draw: st.DrawFn, distance: Floats) -> float:
 
 
 def distances(A: Floats, B: Floats, period: Floats | None = None) -> Floats:
-    """All pairwise distances, (m, n), in the plainest way that does not overflow."""
+    """Compute all pairwise distances, of shape (m, n), as simply as possible without overflow."""
     delta = A[:, None, :] - B[None, :, :]
     if period is not None:
         lengths = np.where(np.isfinite(period), period, 1.0)
@@ -262,6 +262,6 @@ def distances(A: Floats, B: Floats, period: Floats | None = None) -> Floats:
 
 
 def same_partition(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
-    """Whether two labellings differ in the names of their clusters only."""
+    """Return whether two arrays of labels describe the same clusters, in any numbering."""
     pairs = set(zip(a.tolist(), b.tolist(), strict=True))
     return len(pairs) == len(set(a.tolist())) == len(set(b.tolist()))

@@ -33,14 +33,14 @@ def branches(n=120, seed=0):
 
 
 def two_columns(n=120, seed=0):
-    """Draw two-dimensional responses around two centers that move with x."""
+    """Draw responses with two columns, around two centers that move with x."""
     X, y = branches(n, seed)
     noise = np.random.default_rng(seed).normal(size=n)
     return X, np.column_stack([y, np.cos(y) + 0.2 * noise])
 
 
 def repeated(seed=0, n=80):
-    """Draw frequencies, some of them zero."""
+    """Draw integer weights from 0 to 3."""
     return np.random.default_rng(seed).integers(0, 4, size=n)
 
 

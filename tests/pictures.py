@@ -1,4 +1,4 @@
-"""Pictures for the tests, and plain NumPy implementations of what is computed from them."""
+"""Pictures for the tests, and plain NumPy versions of the quantities computed from them."""
 
 import math
 
@@ -44,7 +44,10 @@ def sums_over_boxes(image, bandwidth, reach, spacing=1.0, mask=None):
 
 
 def boundaries(labels):
-    """Flag pixels with a neighbor, along an axis, of another label; -1 is outside the mask."""
+    """Flag pixels that have a neighbor of another label along some axis.
+
+    Label -1 is outside the mask and never differs.
+    """
     beside = np.zeros(labels.shape, bool)
     for axis in range(labels.ndim):
         here, there = np.moveaxis(labels, axis, 0)[1:], np.moveaxis(labels, axis, 0)[:-1]

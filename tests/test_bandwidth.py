@@ -62,7 +62,7 @@ def test_quantile_ignores_values_of_weight_zero() -> None:
 
 
 def test_quantile_of_fractional_weights_counts_from_the_lowest() -> None:
-    # Expanded, ranks 0 and 1 hold 1.0 (weight 1.5 exceeds both), rank 2 holds 2.0.
+    # The total weight of 3 makes ranks 0, 1 and 2. Ranks below 1.5 have the value 1, rank 2 has 2.
     values, weights = np.array([1.0, 2.0]), np.array([1.5, 1.5])
     assert weighted_quantile(values, weights, 0.5) == 1.0
     assert weighted_quantile(values, weights, 0.75) == 1.5
@@ -160,7 +160,7 @@ def test_periodic_spread_sees_across_the_seam() -> None:
     day = np.array([24.0])
     expected = spread(np.array([[-1.0], [-0.5], [0.0], [0.5], [1.0]]), unit(5), day)
     assert spread(hours, unit(5), day) == pytest.approx(expected, rel=1e-13)
-    assert 0.70 < expected < 0.72  # close to the plain deviation √½
+    assert 0.70 < expected < 0.72  # close to the standard deviation √½ of the unwrapped hours
 
 
 def test_periodic_spread_is_the_circular_standard_deviation() -> None:
@@ -200,7 +200,7 @@ def test_periodic_features_are_averaged_with_open_ones() -> None:
     [
         ("paper", 3.0 * 1000.0 ** (-1 / 6)),
         ("scott", 3.0 * 1000.0 ** (-1 / 6)),
-        ("silverman", 3.0 * 1000.0 ** (-1 / 6)),  # (d + 2)/4 is one at d = 2
+        ("silverman", 3.0 * 1000.0 ** (-1 / 6)),  # for d = 2 the factor (d + 2)/4 is one
         ("auto", 1.5 * 1000.0 ** (-1 / 6)),
     ],
 )
@@ -268,18 +268,18 @@ def test_tau_is_one_and_a_half_bandwidths_in_dense_data() -> None:
     assert tau_rule(2.0, np.full(100, 0.1), unit(100)) == 3.0
 
 
-def test_tau_reaches_the_neighbours_of_nearly_all_points_in_sparse_data() -> None:
+def test_tau_reaches_the_neighbors_of_nearly_all_points_in_sparse_data() -> None:
     distances = np.arange(1.0, 102.0)
     assert tau_rule(2.0, distances, unit(101)) == 100.0
 
 
-def test_tau_ignores_points_without_a_neighbour_or_weight() -> None:
+def test_tau_ignores_points_without_a_neighbor_or_weight() -> None:
     distances = np.array([1.0, np.inf, np.nan, 50.0])
     assert tau_rule(0.1, distances, np.array([1.0, 1.0, 0.0, 0.0])) == 1.0
 
 
 @pytest.mark.parametrize("distances", [[], [np.inf], [np.nan, np.inf]])
-def test_tau_needs_no_neighbours_at_all(distances: list[float]) -> None:
+def test_tau_needs_no_neighbors_at_all(distances: list[float]) -> None:
     assert tau_rule(2.0, np.array(distances), unit(len(distances))) == 3.0
 
 

@@ -242,7 +242,7 @@ def test_grids_are_a_line_or_a_column(grid):
 
 
 @pytest.mark.parametrize("grid", [[0.0], [[0.0, 1.0, 2.0]], np.zeros((3, 2)), 3.0, [[1.0], [2, 3]]])
-def test_grids_have_one_x_a_query(grid):
+def test_grids_have_one_x_per_query(grid):
     message = r"grid has shape \(.*\), expected \(3,\) or \(3, 1\): one x per query.*Pass"
     with pytest.raises(ValueError, match=message):
         traced([[1.0]] * 3, grid=grid)

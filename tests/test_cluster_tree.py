@@ -1,4 +1,4 @@
-"""The cluster tree against Algorithm 2, level by level."""
+"""The cluster tree is compared, level by level, with Algorithm 2 of the reference."""
 
 import itertools
 import re
@@ -26,7 +26,7 @@ def tree_of(case: Case, density: Floats, tau: float, ties: str = "total") -> Clu
 
 
 def levels_of(density: Floats) -> Floats:
-    """Every level at which something can change, and between them."""
+    """Return all levels at which components can change, and one level between any two of them."""
     distinct = np.unique(np.append(density[np.isfinite(density) & (density >= 0)], 0.0))
     return np.concatenate([distinct, distinct[:-1] + np.diff(distinct) / 2])
 
@@ -43,7 +43,7 @@ def assert_equals_algorithm_2(case: Case, density: Floats, tau: float, ties: str
 
 
 def assert_merge_levels(tree: ClusterTree, levels: Floats, components: Floats) -> None:
-    """Two samples meet at the lowest of these levels at which they are apart."""
+    """Compare merge levels with the lowest of the given levels at which two samples are apart."""
     apart = (components[:, :, None] != components[:, None, :]) | (components[:, :, None] < 0)
     rows = np.arange(tree.density.size)
     met = tree.merge_level(rows[:, None], rows[None, :])
@@ -56,7 +56,7 @@ def small_tree() -> ClusterTree:
     return tree_of(make("random", 20, 2), np.arange(20.0), 1.0)
 
 
-# The literal algorithm
+# Against Algorithm 2 as printed
 
 
 @given(cases(weights=WEIGHTED, max_n=40), st.data())
@@ -96,7 +96,7 @@ def test_many_features(d: int) -> None:
     assert_equals_algorithm_2(case, density, 0.9 * float(np.sqrt(2 * d)))
 
 
-# GUDHI's ToMATo: the same persistence from the whole graph of neighbours
+# Against GUDHI's ToMATo, which computes the same persistence from the graph of all neighbors
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_merge_levels_are_those_of_tomato(kind: str, n: int, d: int, tau: float)
     tree = tree_of(case, density, tau)
     near = KDTree(case.X).query_pairs(tau, output_type="ndarray")
     near = near[np.sqrt(((case.X[near[:, 0]] - case.X[near[:, 1]]) ** 2).sum(axis=1)) < tau]
-    neighbours: list[list[int]] = [[] for _ in range(n)]
+    neighbors: list[list[int]] = [[] for _ in range(n)]
     for i, j in near.tolist():
-        neighbours[i].append(j)
-        neighbours[j].append(i)
-    peer = Tomato(graph_type="manual", density_type="manual").fit(neighbours, weights=density)
+        neighbors[i].append(j)
+        neighbors[j].append(i)
+    peer = Tomato(graph_type="manual", density_type="manual").fit(neighbors, weights=density)
     ours = tree.persistence()
     merged = ours[ours[:, 1] > 0]
     theirs = np.asarray(peer.diagram_).reshape(-1, 2)
@@ -128,7 +128,7 @@ def test_merge_levels_are_those_of_tomato(kind: str, n: int, d: int, tau: float)
     assert peer.n_leaves_ == tree.leaf_indices.size
 
 
-# What the tree says
+# Leaves and merges
 
 
 def test_leaves_are_the_roots_of_the_forest() -> None:
@@ -144,7 +144,7 @@ def test_leaves_are_the_roots_of_the_forest() -> None:
 
 def test_last_bits_that_the_order_ignores_part_pieces_and_not_leaves() -> None:
     X = [[0.0], [1.0], [2.0]]
-    density = [1.0 + 2**-45, 1.0, 1.0 + 2**-45]  # equal but for rounding: all climb to the right
+    density = [1.0 + 2**-45, 1.0, 1.0 + 2**-45]  # equal up to rounding, so all climb to the right
     tree = link(X, density, cut(climb(X, density), 1.0), 1.0)
     np.testing.assert_array_equal(tree.labels(), [0, 0, 0])
     assert tree.merges.shape == (0, 3)
@@ -186,7 +186,7 @@ def test_order_of_rows_and_threads_do_not_matter() -> None:
 
 
 def nested(fine: Floats, coarse: Floats) -> bool:
-    """Whether every cluster of one labelling lies within one of the other."""
+    """Return whether every cluster of `fine` lies within one cluster of `coarse`."""
     pairs = set(zip(fine.tolist(), coarse.tolist(), strict=True))
     return len(pairs) == len(set(fine.tolist()))
 
@@ -210,7 +210,7 @@ def test_stronger_pruning_gives_nested_labels_and_the_same_leaves(
 
 
 def assert_consistent(tree: ClusterTree, whole: ClusterTree) -> None:
-    """Leaves hold their roots; each is absorbed at most once, by a higher one."""
+    """Check that each leaf contains its root and is absorbed at most once, by a higher leaf."""
     n_leaves = tree.leaf_indices.size
     np.testing.assert_array_equal(tree.leaf_labels[tree.leaf_indices], np.arange(n_leaves))
     np.testing.assert_array_equal(tree.leaf_labels < 0, whole.leaf_labels < 0)
@@ -359,7 +359,7 @@ def test_lengths_must_agree() -> None:
 
 def test_leaves_that_go_join_the_leaf_across_the_saddle():
     X = np.arange(5.0)[:, None]
-    density = np.array([10.0, 5.0, 8.0, 2.0, 3.0])  # the last one is a bump beside 8
+    density = np.array([10.0, 5.0, 8.0, 2.0, 3.0])  # the last point is a bump next to the peak of 8
     tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
     np.testing.assert_array_equal(tree.merges, [[0, 1, 5], [0, 2, 2]])
     np.testing.assert_array_equal(tree.towards, [-1, 0, 1])

@@ -467,7 +467,7 @@ def test_features_of_very_different_units_are_all_seen():
     assert same_partition(model.labels_, truth)
 
 
-def test_query_beyond_the_range_of_log_densities_scores_minus_infinity_and_is_labelled():
+def test_query_beyond_the_range_of_log_densities_scores_minus_infinity_and_is_labeled():
     model = QuickShift(bandwidth=1e-60, tau=1.0).fit([[0.0], [1.0]])
     assert model.score_samples([[1e101]]) == -np.inf
     assert model.predict([[1e101]]) == 0

@@ -1,4 +1,4 @@
-"""The true densities and modes that the data sets state are checked numerically."""
+"""The densities and modes that the data sets state as the truth, checked numerically."""
 
 import pickle
 from dataclasses import FrozenInstanceError
@@ -50,7 +50,7 @@ def by_name(cases):
 
 
 def midpoints(low, high, m):
-    """Midpoints of m equal pieces, and the length of one."""
+    """Return the midpoints of m equal subintervals, and the length of one."""
     step = (high - low) / m
     return low + step * (np.arange(m) + 0.5), step
 
@@ -173,7 +173,7 @@ def test_a_generator_goes_on_from_where_it_stands():
 
 
 def assert_local_maxima(mixture, unit=1e-3):
-    """The density at every mode is above that on a small sphere around it."""
+    """Check that each mode is denser than 200 points on a small sphere around it."""
     modes = mixture.modes()
     directions = np.random.default_rng(0).standard_normal((200, mixture.n_features))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -244,7 +244,7 @@ def test_two_equal_gaussians_merge_within_two_standard_deviations(d, gap, expect
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_modes_solve_the_known_equation_to_ten_digits(d):
-    # For weights ½ at ±a, variance 1, a mode solves x = a tanh(a x).
+    # With components of weight ½ and variance 1 at ±a, a mode satisfies x = a tanh(a x).
     a = 1.5
     means = np.zeros((2, d))
     means[:, 0] = -a, a
@@ -276,7 +276,7 @@ def test_a_needle_beside_a_hill_is_a_mode():
     np.testing.assert_allclose(modes, [[3.0], [0.0]], atol=1e-9)
 
 
-def test_modes_of_separate_shapes_are_their_centres_highest_first():
+def test_modes_of_separate_shapes_are_their_centers_highest_first():
     mixture = ShapeMixture([Ball((0, 0), 1), Dome((5, 0), 1), Box((-4, 3), (4, 5))])
     np.testing.assert_array_equal(mixture.modes(), [[5, 0], [0, 0], [0, 4]])
 
@@ -308,7 +308,7 @@ def test_modes_of_overlapping_shapes_are_refused(shapes):
 
 @by_name(CONDITIONAL)
 def test_conditional_modes_are_the_maxima_of_the_conditional_density(mixture):
-    y, step = midpoints(-8.0123, 8, 32_000)  # not symmetric: no two grid points equally high
+    y, step = midpoints(-8.0123, 8, 32_000)  # not symmetric, so that no two grid points tie
     for x in np.linspace(mixture.low, mixture.high, 13):
         f = mixture.conditional_density(x, y)
         assert f.sum() * step == pytest.approx(1, abs=1e-4)

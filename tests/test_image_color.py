@@ -130,7 +130,8 @@ def test_lab_of_known_colors(dtype):
     np.testing.assert_allclose(rgb_to_lab(colors), expected, atol=0.02)
 
 
-SHAPES = [  # and a single color, of which scikit-image makes a float64 with NumPy 1
+# A single color, of shape (3,), is left out: with NumPy 1, scikit-image converts it to float64.
+SHAPES = [
     (1, 3),
     (2, 3),
     (7, 3),

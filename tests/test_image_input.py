@@ -251,7 +251,7 @@ def test_channels_are_not_blurred_into_each_other():
 
 
 def mean_inside(image, mask, sigma):
-    """Average pixels inside the mask by Gaussian weights; the picture reflects at its border."""
+    """Average the pixels inside the mask with Gaussian weights, reflecting at the borders."""
     radius = int(4 * sigma + 0.5)
     padding = [(radius, radius)] * 2
     values = np.pad(image, [*padding, (0, 0)], mode="symmetric")
@@ -304,7 +304,7 @@ def test_sigma_is_a_number(sigma):
 
 
 @pytest.mark.parametrize("sigma", [[], [1.0], [1.0, 1.0, 0.0], np.ones(3)])
-def test_sigma_is_one_number_a_spatial_axis(sigma):
+def test_sigma_is_one_number_per_spatial_axis(sigma):
     refused(rf"sigma has {len(sigma)} entries, expected .* 2 of them, one for each", sigma=sigma)
 
 
@@ -324,7 +324,7 @@ def test_sigma_is_one_number_a_spatial_axis(sigma):
         (np.array(4.0), [4.0, 4.0]),
     ],
 )
-def test_spacing_is_one_length_an_axis(spacing, expected):
+def test_spacing_is_one_length_per_axis(spacing, expected):
     lengths = read_image(rgb_of((4, 5, 3)), spacing=spacing).spacing
     assert lengths.dtype == np.float64
     assert lengths.tolist() == expected
@@ -337,7 +337,7 @@ def test_spacing_is_positive_and_finite(spacing):
 
 
 @pytest.mark.parametrize("spacing", [[1.0], [1.0] * 3, ()])
-def test_spacing_has_one_entry_a_spatial_axis(spacing):
+def test_spacing_has_one_entry_per_spatial_axis(spacing):
     refused(rf"spacing has {len(spacing)} entries, expected", spacing=spacing)
 
 

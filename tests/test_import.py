@@ -51,7 +51,7 @@ def test_layers_below_the_estimators_do_without_scikit_learn(name):
     assert not loaded & {"sklearn", "matplotlib", "pandas", "networkx"}
 
 
-def test_estimator_loads_scikit_learn_and_nothing_heavy_beside_it():
+def test_estimator_loads_scikit_learn_and_nothing_else_that_is_heavy():
     code = "quickshift.QuickShift().fit([[0.0], [1.0]]).predict([[0.5]])"
     without = modules_after("import sklearn.utils.validation")
     loaded = modules_after(f"import quickshift; {code}")

@@ -109,7 +109,7 @@ def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use, kind
 
 @several
 @pytest.mark.parametrize("d", [2, 5, 6])
-def test_neighbours_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use, d):
+def test_neighbors_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use, d):
     X = np.stack(np.meshgrid(*[np.arange(4.0)] * d), axis=-1).reshape(-1, d)
     code = get_kernel("epanechnikov").code
     for edge in (1.0, 1 + 1e-15, 1 + 1e-9, np.sqrt(2)):

@@ -204,7 +204,7 @@ def test_unknown_name_is_repeated_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("typed", "meant"), [("gausian", "gaussian"), ("Epanechnikov", "epanechnikov")]
 )
-def test_misspelt_name_gets_a_suggestion(typed: str, meant: str) -> None:
+def test_misspelled_name_gets_a_suggestion(typed: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"'{typed}'; did you mean '{meant}'"):
         get_kernel(typed)
 

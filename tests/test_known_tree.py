@@ -1,4 +1,4 @@
-"""The cluster tree of a known density, against what is known of it by hand."""
+"""The cluster tree of a known density, compared with saddles and merge levels found by hand."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_saddle_in_the_plane_is_in_the_middle():
     assert_sound(tree)
 
 
-def test_merge_levels_of_samples_are_those_of_the_way_between_them():
+def test_merge_levels_of_samples_are_those_of_the_path_between_them():
     X, _ = LINE.sample(60, seed=1)
     tree = known_tree(X, LINE)
     for i, j in np.random.default_rng(0).integers(0, 60, size=(40, 2)):

@@ -17,7 +17,7 @@ Segmentation = Callable[[NDArray[Any]], NDArray[Any]]
 
 PICTURE = data.astronaut()[::8, ::8]  # 64 × 64
 LIMES_OWN = {"kernel_size": 4, "max_dist": 200, "ratio": 0.2}
-BRIGHT = 1  # the class that the classifier gives to bright pictures
+BRIGHT = 1  # the class of bright pictures
 SEGMENTATIONS = {
     "compat as LIME calls scikit-image": partial(quickshift.compat.skimage.quickshift, **LIMES_OWN),
     "compat at its defaults": quickshift.compat.skimage.quickshift,
@@ -78,7 +78,7 @@ def test_the_weights_say_what_each_segment_contributes(name: str) -> None:
 def test_compat_gives_the_segments_and_the_explanation_of_limes_default(kind: str) -> None:
     picture = {
         "color": PICTURE,
-        "gray": PICTURE[..., 0],  # which LIME repeats in three channels
+        "gray": PICTURE[..., 0],  # LIME repeats it in three channels
         "float32": PICTURE.astype(np.float32) / 255,
     }[kind]
     default = explain(None, picture)

@@ -140,7 +140,7 @@ NEIGHBORS = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
-def test_memory_does_not_grow_with_the_neighbours():
+def test_memory_does_not_grow_with_the_neighbors():
     assert int(run(NEIGHBORS)) < 600  # MiB; the points take 8
 
 

@@ -1,4 +1,4 @@
-"""The distance between trees against all pairs."""
+"""The merge distortion between two trees, compared with the maximum over all pairs of samples."""
 
 import numpy as np
 import pytest

@@ -101,7 +101,7 @@ def test_other_parameters_are_named_when_they_are_wrong(settings, words):
         (np.full(20, "2020-01-01", dtype="datetime64[D]"), "y has dates"),
     ],
 )
-def test_responses_are_one_finite_number_a_row(y, words):
+def test_responses_are_one_finite_number_per_row(y, words):
     X, _ = branches(20)
     with pytest.raises(ValueError, match=words):
         ModalRegressor().fit(X, y)

@@ -174,7 +174,7 @@ def test_support_is_the_density_of_the_features(kernel):
     np.testing.assert_allclose(support, expected, rtol=1e-8, atol=1e-8)
 
 
-def test_table_of_modes_has_a_row_a_mode():
+def test_table_of_modes_has_a_row_per_mode():
     model = ModalRegressor(0.2, kernel="epanechnikov").fit(*branches())
     modes = model.predict_modes([[0.5], [77.0], [0.6]])
     table = modes.to_pandas()
@@ -343,7 +343,7 @@ def test_rules_scale_the_automatic_pair_by_one_factor(rule, kernel):
     assert 1 / 40 < factors[0] < 10
 
 
-def test_cross_validated_pair_is_more_likely_than_its_neighbours():
+def test_cross_validated_pair_is_more_likely_than_its_neighbors():
     X, y = branches(60)
 
     def likelihood(h_x, h_y):
@@ -403,7 +403,7 @@ def test_infinite_tau_leaves_one_mode(draw):
     assert (model.predict_modes(QUERIES).counts == 1).all()
 
 
-def test_automatic_tau_reaches_a_neighbour_and_a_share_of_a_bandwidth():
+def test_automatic_tau_reaches_a_neighbor_and_a_share_of_a_bandwidth():
     X, y = np.zeros((10, 1)), np.arange(10.0)
     assert ModalRegressor((9.0, 10.0)).fit(X, y).tau_ == 3.0
     assert ModalRegressor(10.0).fit(X, y).tau_ == 3.0
@@ -434,7 +434,7 @@ def test_automatic_tau_leaves_out_what_only_a_gap_makes_a_mode(columns):
 
 @EVERY_KERNEL
 @pytest.mark.parametrize("draw", [branches, two_columns])
-def test_automatic_modes_are_those_of_the_same_tau_that_rise_above_the_way_to_others(kernel, draw):
+def test_automatic_modes_are_those_of_the_same_tau_that_rise_above_the_path_to_others(kernel, draw):
     X, y = draw(60)
     model = ModalRegressor((0.2, 0.2), kernel=kernel, min_density_ratio=0.0).fit(X, y)
     literal = ModalRegressor((0.2, 0.2), model.tau_, kernel=kernel, min_density_ratio=0.0).fit(X, y)

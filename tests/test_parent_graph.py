@@ -385,7 +385,7 @@ def test_query_takes_the_nearest_higher_sample_within_tau() -> None:
     ties=st.sampled_from(["total", "strict"]),
     data=st.data(),
 )
-def test_new_points_are_labelled_as_by_the_reference(
+def test_new_points_are_labeled_as_by_the_reference(
     case: Case, ties: str, data: st.DataObject
 ) -> None:
     density = data.draw(densities(case.n))

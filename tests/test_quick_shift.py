@@ -154,7 +154,7 @@ def test_automatic_bandwidth_is_half_of_the_papers():
     assert halves[0] == pytest.approx(spread.mean() * 60 ** (-1 / 6), rel=1e-12)
 
 
-def test_cross_validated_bandwidth_is_more_likely_than_its_neighbours():
+def test_cross_validated_bandwidth_is_more_likely_than_its_neighbors():
     X = blobs(4, 50, 1)
     model = QuickShift(bandwidth="cv").fit(X)
 
@@ -168,7 +168,7 @@ def test_cross_validated_bandwidth_is_more_likely_than_its_neighbours():
     assert best > likelihood(model.bandwidth_ / 1.05)
 
 
-def test_automatic_tau_reaches_a_neighbour_and_one_and_a_half_bandwidths():
+def test_automatic_tau_reaches_a_neighbor_and_one_and_a_half_bandwidths():
     X = np.arange(10.0)[:, None]
     assert QuickShift(bandwidth=4.0).fit(X).tau_ == 6.0
     assert QuickShift(bandwidth=0.1).fit(X).tau_ == 1.0

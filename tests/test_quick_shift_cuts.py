@@ -130,7 +130,7 @@ def test_linkage_of_one_sample_is_empty():
 # Graph
 
 
-def test_graph_has_a_node_a_sample_and_an_edge_a_move():
+def test_graph_has_a_node_per_sample_and_an_edge_per_move():
     X = blobs()
     weights = np.arange(60) % 4
     model = QuickShift(bandwidth=0.5, tau=1.0).fit(X, sample_weight=weights)

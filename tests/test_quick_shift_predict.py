@@ -32,7 +32,7 @@ def weights_for(X, weighting):
 @pytest.mark.parametrize(
     "X", [DATA["blobs"], DATA["duplicates"], DATA["lattice"]], ids=list(DATA)[:3]
 )
-def test_samples_are_predicted_as_they_were_labelled(X, kernel, settings, weighting):
+def test_samples_are_predicted_as_they_were_labeled(X, kernel, settings, weighting):
     model = QuickShift(bandwidth=0.7, tau=1.0, kernel=kernel, **settings)
     model.fit(X, sample_weight=weights_for(X, weighting))
     assert model.n_clusters_ > 1
@@ -40,7 +40,7 @@ def test_samples_are_predicted_as_they_were_labelled(X, kernel, settings, weight
 
 
 @pytest.mark.parametrize("settings", [{}, {"n_clusters": 5}, {"bandwidth": "cv"}], ids=str)
-def test_samples_are_predicted_as_they_were_labelled_by_automatic_parameters(settings):
+def test_samples_are_predicted_as_they_were_labeled_by_automatic_parameters(settings):
     X = blobs(0, 300)
     model = QuickShift(**settings).fit(X, sample_weight=np.arange(300) % 5)
     np.testing.assert_array_equal(model.predict(X), model.labels_)

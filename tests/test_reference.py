@@ -1,4 +1,7 @@
-"""The oracle itself: cases small enough for pencil and paper, then the paper read literally."""
+"""Tests of the reference implementation, which the other tests use as their oracle.
+
+First come cases small enough to compute by hand, then the paper's algorithms exactly as printed.
+"""
 
 import math
 from itertools import product
@@ -35,7 +38,7 @@ def blobs(seed: int, n: int = 40, d: int = 2) -> NDArray[np.float64]:
 
 
 def test_four_points_on_a_line() -> None:
-    # With the uniform kernel and h = 1 the sums count neighbours: 2, 3, 2 and 1 of 4.
+    # With the uniform kernel and h = 1 the sums count neighbors: 2, 3, 2 and 1 of 4.
     found = quick_shift(column(0, 1, 2, 10), 1.0, 5.0, kernel="uniform")
     np.testing.assert_allclose(found.density, [0.25, 0.375, 0.25, 0.125], rtol=1e-14)
     np.testing.assert_array_equal(found.parent, [1, 1, 1, 2])
@@ -69,7 +72,7 @@ def test_infinite_tau_gives_one_tree() -> None:
     assert not found.labels.any()
 
 
-# Who is higher
+# Which of two points is higher
 
 
 def test_duplicates_hang_on_the_first_of_them() -> None:
@@ -100,7 +103,7 @@ def test_plateau_climbs_to_the_larger_coordinate() -> None:
     np.testing.assert_array_equal(quick_shift(X, density=np.ones(4)).parent, [1, 2, 3, 3])
     strict = quick_shift(X, density=np.ones(4), ties="strict")
     np.testing.assert_array_equal(strict.parent, [0, 1, 2, 3])
-    # Equal densities still number the roots by the total order.
+    # Roots of equal density are still numbered in the total order.
     np.testing.assert_array_equal(strict.roots, [3, 2, 1, 0])
 
 
@@ -123,15 +126,15 @@ def test_of_equally_near_points_the_highest_is_the_parent(
     ("low", "high", "tied"),
     [
         (1.0, 1 + 2.0**-40, True),
-        (1.0, 1 + 2.0**-36, True),  # half a step falls to the even side
+        (1.0, 1 + 2.0**-36, True),  # halfway between two steps, rounded down to the even one
         (1.0, 1 + 2.0**-36 + 2.0**-52, False),
-        (1 + 2.0**-35, 1 + 3 * 2.0**-36, False),  # half a step rises to the even side
+        (1 + 2.0**-35, 1 + 3 * 2.0**-36, False),  # halfway, rounded up to the even one
         (1 + 3 * 2.0**-36, 1 + 2.0**-34, True),
         (0.0, 5e-324, True),
     ],
 )
 def test_densities_are_compared_to_36_bits(low: float, high: float, tied: bool) -> None:
-    # The left point is the root only if its density counts as larger.
+    # The left point has the larger density. If that counts as a tie, the right point is the root.
     assert quick_shift(column(0, 1), density=[high, low]).roots[0] == int(tied)
     assert quick_shift(column(0, 1), density=[high, low], significant_bits=53).roots[0] == 0
 
@@ -143,7 +146,8 @@ def test_densities_are_compared_to_36_bits(low: float, high: float, tied: bool) 
 def test_rtol_coarsens_the_comparison_of_infinite_kernels(
     kernel: str, rtol: float, root: int
 ) -> None:
-    # 1e-9 leaves floor(-log2(4e-9)) = 27 bits; nothing of either point reaches the other.
+    # rtol=1e-9 leaves floor(-log2(4e-9)) = 27 significant bits. The points are too far apart to add
+    # to each other's density.
     weight = [1 + 2.0**-30, 1.0]
     found = quick_shift(column(0, 1000), 1.0, kernel=kernel, rtol=rtol, sample_weight=weight)
     assert found.roots.tolist() == [root]
@@ -174,7 +178,8 @@ def test_lattice_with_tau_one_is_one_chain() -> None:
 
 
 def test_flat_square_lattice_climbs_along_the_first_axis() -> None:
-    # (i+1, j) and (i, j+1) are equally near to (i, j) and as high; the former is larger.
+    # (i+1, j) and (i, j+1) are equally near to (i, j) and equally high; the former is
+    # lexicographically larger.
     X = np.array(list(product(range(4), range(4))), dtype=float)
     found = quick_shift(X, tau=1.0, density=np.ones(16))
     assert found.roots.tolist() == [15]
@@ -207,7 +212,7 @@ def test_scaling_by_a_power_of_two_changes_nothing_else(kernel: str, power: int)
 
 
 def test_offset_of_1e8_changes_nothing() -> None:
-    X = np.round(blobs(4) * 2**20) / 2**20  # 1e8 + X is exact
+    X = np.round(blobs(4) * 2**20) / 2**20  # so that 1e8 + X is exact
     found, moved = quick_shift(X, 0.5, 1.0), quick_shift(X + 1e8, 0.5, 1.0)
     for before, after in zip(found, moved, strict=True):
         np.testing.assert_array_equal(after, before)
@@ -228,7 +233,7 @@ def test_all_points_at_the_origin() -> None:
 # Period
 
 
-def test_distance_goes_round_a_period() -> None:
+def test_distance_wraps_around_a_period() -> None:
     found = quick_shift(column(0.125, 0.875), density=[1, 2], period=[1.0])
     assert found.parent_distance[0] == 0.25
 
@@ -240,8 +245,8 @@ def test_only_finite_periods_wrap() -> None:
 
 
 def test_periodic_points_are_wrapped_before_they_are_ordered() -> None:
-    # -0.125 is 0.875 and so above 0.5; 3.5 is a copy of 0.5; -1e-20 would round to 1 and is 0,
-    # which lies 0.125 from 0.875 the short way.
+    # -0.125 wraps to 0.875, which is above 0.5, and 3.5 to a duplicate of 0.5. -1e-20 would round
+    # to 1, so it wraps to 0, at a distance of 0.125 from 0.875 across the seam.
     found = quick_shift(column(0.5, -0.125, 3.5, -1e-20), density=np.ones(4), period=[1.0])
     assert found.roots.tolist() == [1]
     np.testing.assert_array_equal(found.parent, [1, 1, 0, 1])
@@ -249,7 +254,7 @@ def test_periodic_points_are_wrapped_before_they_are_ordered() -> None:
 
 
 def test_wrapping_never_leaves_a_negative_coordinate() -> None:
-    # 1.7 / 0.1 rounds up to 17, and 0.1 * 17 exceeds 1.7 by an ulp.
+    # 1.7 / 0.1 rounds up to 17, and 0.1 * 17 exceeds 1.7 by one unit in the last place.
     found = quick_shift(column(1.7, 0.0), density=[1, 1], period=[0.1])
     np.testing.assert_array_equal(found.parent_distance, [np.inf, 0])
 
@@ -287,7 +292,7 @@ def test_integer_weights_equal_repetition(kernel: str) -> None:
 
 
 def test_weight_zero_is_removal() -> None:
-    # The heavy middle has weight zero: it neither adds density nor parents.
+    # The second point, of weight zero, neither adds to a density nor is it a parent.
     X, weight = column(0, 2, 2.5, 9), [1, 0, 2, 1]
     found = quick_shift(X, 1.0, 3.0, kernel="uniform", sample_weight=weight)
     np.testing.assert_array_equal(found.parent, [2, 1, 2, 2])
@@ -345,7 +350,8 @@ def test_kernels_take_their_textbook_values() -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_density_integrates_to_one(kernel: str, d: int) -> None:
-    # Midpoints of a grid in one octant; the axis is stretched so that tails are cheap.
+    # Midpoint rule in one orthant. The substitution x = reach · u² makes the cells wider in the
+    # tails.
     cells = {1: 4000, 2: 200, 3: 40}[d]
     reach = {"gaussian": 7.0, "exponential": 30.0, "silverman": 3.34}.get(kernel, 1.0)
     u = (np.arange(cells) + 0.5) / cells
@@ -361,7 +367,7 @@ def test_density_integrates_to_one(kernel: str, d: int) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_density_integrates_to_one_in_200_dimensions(kernel: str) -> None:
-    # Radial integral by the midpoint rule, in place of the quadrature of the reference.
+    # Radial integral by the midpoint rule, which is independent of the quadrature in the reference.
     d = 200
     reach = {"gaussian": 40.0, "exponential": 600.0, "silverman": 1.5 * math.pi / math.sqrt(2)}
     t = (np.arange(20_000) + 0.5) / 20_000 * reach.get(kernel, 1.0)
@@ -391,7 +397,8 @@ def test_density_is_the_paper_s_sum() -> None:
 
 
 def test_log_density_does_not_underflow() -> None:
-    # One sample is at 1, so the nearest of the two alone counts at 1e6.
+    # Of the samples at 0 and 1, only the nearer one counts at 1e6 with the Gaussian kernel; with
+    # the exponential kernel the other one adds a share of e^(-1).
     far = {
         "gaussian": -0.5 * (1e6 - 1) ** 2 - 0.5 * math.log(2 * math.pi),
         "exponential": 1 - 1e6 - math.log(2),
@@ -426,13 +433,13 @@ def test_training_points_keep_their_labels(seed: int, kernel: str) -> None:
 @pytest.mark.parametrize(
     ("query", "height", "label"),
     [
-        (9.0, 9.0, 2),  # equal to a sample, whatever its density
-        (3.0, 3.0, 0),  # 4 is nearer but below it
-        (3.0, 2.0, 1),  # as high as 4 but smaller, so below it
-        (5.0, 2.0, 1),  # as high as 4 and larger: the next above is too far, so the nearest
-        (2.0, 0.0, 0),  # 0 and 4 are equally near: the higher
-        (-7.0, 0.0, 0),  # nothing within tau
-        (7.0, 9.0, 2),  # nothing above it
+        (9.0, 9.0, 2),  # takes the label of the sample that it equals, whatever its density
+        (3.0, 3.0, 0),  # the sample at 4 is nearer, but lower than the query
+        (3.0, 2.0, 1),  # the sample at 4 has the same density and is larger, so it is higher
+        (5.0, 2.0, 1),  # no higher sample is within tau, so the nearest sample is taken
+        (2.0, 0.0, 0),  # the samples at 0 and 4 are equally near, and the one at 0 is higher
+        (-7.0, 0.0, 0),  # no sample is within tau, so the nearest one is taken
+        (7.0, 9.0, 2),  # no sample is higher, so the nearest one is taken
     ],
 )
 def test_a_query_climbs_once(query: float, height: float, label: int) -> None:
@@ -456,8 +463,9 @@ def test_query_on_several_copies_takes_the_label_of_the_highest() -> None:
 
 
 def test_query_is_placed_by_its_own_density() -> None:
-    # Within 1 of the samples there are 2, 4, 3, 3 and 2, 2 of them. Around 5.5 there is none, so
-    # that all are above it: 3 and 8 are equally near, and 3 is higher. 8.5 counts 2 as well.
+    # The samples have 2, 4, 3, 3, 2 and 2 samples within 1, counting themselves. The query 5.5 has
+    # none, so all samples are higher; 3 and 8 are equally near, and 3 is the higher of them. The
+    # query 8.5 has two samples within 1, as many as 8 and 8.75.
     X = column(1, 2, 3, 3, 8, 8.75)
     found = predict(X, column(5.5, 8.5), 1.0, 3.0, kernel="uniform")
     np.testing.assert_array_equal(found, [0, 1])
@@ -467,7 +475,7 @@ def test_query_is_placed_by_its_own_density() -> None:
 
 
 def test_edges_reach_tau_but_links_do_not() -> None:
-    # 1 hangs on 0, at distance exactly tau; 2 is a root. {0, 1} and {2} are exactly tau apart.
+    # The parent of 1 is 0, at distance exactly tau; 2 is a root. {0, 1} and {2} are tau apart.
     X, density = column(0, 1, 2), [3, 1, 2]
     at = cluster_tree(X, tau=1.0, density=density, levels=[0.5, 1.0])
     np.testing.assert_array_equal(at, [[0, 0, 1], [0, -1, 1]])
@@ -476,14 +484,16 @@ def test_edges_reach_tau_but_links_do_not() -> None:
 
 
 def test_level_set_is_strict_and_compares_the_unrounded_density() -> None:
-    # Rounded, both are equal and the right one is higher: the parent is outside at level 1.
+    # Rounded, the densities are equal, so the right point is the parent of the left one; but its
+    # unrounded density is not above level 1.
     X, density = column(0, 1), [1 + 2.0**-45, 1.0]
     at = cluster_tree(X, tau=1.0, density=density, levels=[0.5, 1.0, 1 + 2.0**-45])
     np.testing.assert_array_equal(at, [[0, 0], [0, -1], [-1, -1]])
 
 
 def test_points_are_not_joined_through_a_parent_outside_the_level_set() -> None:
-    # Both hang on the right point, equal but for rounding; they are 2 apart.
+    # The densities are equal up to rounding, so the parent of the first two points is the third.
+    # At level 1 it is gone, and the two others are 2 apart.
     X, density = [[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]], [1 + 2.0**-45, 1 + 2.0**-45, 1.0]
     np.testing.assert_array_equal(quick_shift(X, density=density).parent, [2, 2, 2])
     at = cluster_tree(X, tau=1.5, density=density, levels=[0.5, 1.0])
@@ -491,14 +501,14 @@ def test_points_are_not_joined_through_a_parent_outside_the_level_set() -> None:
 
 
 def test_links_are_repeated_until_none_is_left() -> None:
-    # Strict ties make every point a component of its own; all are linked through the chain.
+    # With strict ties every point starts as a component of its own; links chain four together.
     X = column(0, 3, 1, 2, 9)
     at = cluster_tree(X, tau=1.5, density=np.ones(5), levels=[0.5], ties="strict")
     np.testing.assert_array_equal(at, [[1, 1, 1, 1, 0]])
 
 
 def test_components_are_numbered_from_the_highest_point() -> None:
-    # At level 1.5 the point between the left one and the pair 2, 3 is gone.
+    # Level 1.5 removes the point at 1, which connects 0 with 2 and 3.
     X, density = column(0, 1, 2, 3, 9), [2, 1, 3, 4, 5]
     at = cluster_tree(X, tau=1.5, density=density, levels=[0.0, 1.5, 3.5])
     np.testing.assert_array_equal(at, [[1, 1, 1, 1, 0], [2, -1, 1, 1, 0], [-1, -1, -1, 1, 0]])
@@ -514,12 +524,13 @@ def test_weight_zero_is_outside_every_level_set() -> None:
 
 
 def test_responses_without_density_are_no_modes() -> None:
-    # Only two of 200 samples are near the query; the other responses lie 5 apart.
+    # Only two of the 200 samples have the query in their support. The responses of the others are
+    # 5 apart, so each would be a root if its density were not zero.
     X = column(0, 0, *range(10, 208))
     y = np.append([0.0, 50.0], 100.0 + 5.0 * np.arange(198))
     values, densities = modal_regression(X, y, [0.5], 1.0, 1.0, kernel="epanechnikov")
     np.testing.assert_array_equal(values, [50.0, 0.0])
-    # (1 - 0.25) * 2 / pi / 200
+    # One sample contributes (1 - 0.5²) · 2/π / 200.
     np.testing.assert_allclose(densities, 1.5 / math.pi / 200, rtol=1e-13)
 
 
@@ -530,7 +541,8 @@ def test_query_without_support_has_no_modes(kernel: str) -> None:
 
 
 def test_infinite_kernels_never_lose_support() -> None:
-    # At x = 1000 the sample at X = 1 alone counts: its own response and, e^(-8.5²/2) lower, 0.5.
+    # At x = 1000 only the sample at X = 1 counts. Its response 9 is the highest root; 0.5 is more
+    # than tau away from it, with a density lower by a factor of e^(-8.5²/2).
     X, y = column(0, 0, 1), [0.0, 0.5, 9.0]
     values, densities = modal_regression(X, y, [1000.0], 1.0, 2.0)
     np.testing.assert_array_equal(values, [9.0, 0.5])
@@ -582,7 +594,7 @@ def test_modal_regression_takes_periods_and_weights() -> None:
     np.testing.assert_array_equal(values, [0.0])
 
 
-# The paper read literally, without the package's order, rounding or scaling
+# The paper's algorithms as printed, without the package's tie-breaking, rounding and scaling
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -609,7 +621,7 @@ def test_algorithm_2_as_printed(seed: int) -> None:
     f = kernel_density(X, 0.5)
     graph = quick_shift(X, 0.5, tau)
     distance = np.array([[math.dist(a, b) for b in X] for a in X])
-    joined = distance < tau  # Link unites whatever has a pair nearer than tau
+    joined = distance < tau  # Link joins components that have a pair of points closer than tau
     kept = np.flatnonzero(graph.parent_distance <= tau)
     joined[kept, graph.parent[kept]] = True
     levels = np.append(np.quantile(f, [0.0, 0.2, 0.5, 0.8]), [0.5 * f.min(), f.max()])
@@ -641,7 +653,7 @@ def test_algorithm_3_as_printed(seed: int) -> None:
     np.testing.assert_allclose(densities, f[roots], rtol=1e-12)
 
 
-# What is refused
+# Arguments that are refused
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ CASES = [
 
 
 def random_labels(shape: tuple[int, ...], start_label: int, seed: int) -> Labels:
-    """Return patches of few labels, whose numbers have a gap; even seeds mask some pixels out."""
+    """Draw patches of labels 0, 1, 2 and 5 above the start; even seeds mask some pixels out."""
     rng = np.random.default_rng([seed, *shape])
     labels = start_label + rng.choice([0, 1, 2, 5], size=shape)
     for axis, length in enumerate(shape):
@@ -77,7 +77,7 @@ def islands_slowly(
 
 
 def enforce_slowly(labels: Labels, min_size: int, connectivity: int, start_label: int) -> Labels:
-    """Implement the docstring of `enforce_connectivity` pixel by pixel."""
+    """Do what the docstring of `enforce_connectivity` says, pixel by pixel."""
     result = {tuple(pixel): None for pixel in np.argwhere(labels >= start_label).tolist()}
     pieces = sorted(pieces_slowly(labels, connectivity, start_label))
     largest = {}
@@ -106,7 +106,7 @@ def enforce_slowly(labels: Labels, min_size: int, connectivity: int, start_label
             )
             if border:
                 joined[number] = min(border, key=lambda name, of=border: (-of[name], name))
-        assert joined, "a small piece that nothing reaches"
+        assert joined, "no segment touches any of the small pieces that are left"
         for number, name in joined.items():
             result |= dict.fromkeys(small[number], name)
         small = [piece for number, piece in enumerate(small) if number not in joined]
@@ -171,7 +171,7 @@ def test_mean_color_keeps_the_type_of_the_image(dtype: str) -> None:
     image = np.array([[1, 2, 100], [1, 3, 101]], dtype=dtype)
     painted = mean_color(image, [[0, 1, 2], [0, 1, 2]])
     assert painted.dtype == np.dtype(dtype)
-    expected = [1, 2.5, 100.5] if image.dtype.kind == "f" else [1, 2, 100]  # half to even
+    expected = [1, 2.5, 100.5] if image.dtype.kind == "f" else [1, 2, 100]  # halves round to even
     np.testing.assert_array_equal(painted, [expected, expected])
 
 
@@ -267,7 +267,7 @@ def test_the_mask_has_no_pieces() -> None:
     np.testing.assert_array_equal(count_pieces([[0, 1], [1, 0]], start_label=1), [2])
 
 
-# Segments made connected
+# Enforced connectivity
 
 
 def test_large_pieces_become_segments_in_raster_order_and_small_ones_are_absorbed() -> None:
@@ -278,8 +278,8 @@ def test_large_pieces_become_segments_in_raster_order_and_small_ones_are_absorbe
         0000000
         0210011
     """)
-    # The single 1 in the last row touches 0 twice and 2 once; the 2 touches 0 twice. The 11 beside
-    # the border is as large as min_size.
+    # In the last row, the single 1 touches 0 twice and 2 once, and the 2 touches 0 twice. The pair
+    # 11 in the corner is as large as min_size, so it becomes a segment.
     np.testing.assert_array_equal(
         enforce_connectivity(labels, min_size=2),
         picture("""
@@ -362,7 +362,7 @@ def test_of_equally_long_borders_the_smaller_label_wins() -> None:
     np.testing.assert_array_equal(
         enforce_connectivity([5, 5, 5, 3, 3, 5, 2, 2, 4], min_size=2), [2, 2, 2, 1, 1, 0, 0, 0, 0]
     )
-    # New segments come after those there were.
+    # New segments are numbered after the existing ones.
     np.testing.assert_array_equal(
         enforce_connectivity([0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 2, 2], min_size=2),
         [0, 0, 0, 0, 1, 1, 1, 3, 3, 2, 2, 2],
@@ -377,15 +377,17 @@ def test_borders_are_counted_under_the_connectivity_of_the_pieces() -> None:
         12222
         22222
     """)
-    assert enforce_connectivity(labels, min_size=2, connectivity=1)[2, 2] == 0  # 2 faces of each
-    assert enforce_connectivity(labels, min_size=2, connectivity=2)[2, 2] == 1  # and 3 corners to 1
+    # The 0 is absorbed, and segments 1 and 2 become 0 and 1. It shares two faces with each of them,
+    # but one corner with the former and three with the latter.
+    assert enforce_connectivity(labels, min_size=2, connectivity=1)[2, 2] == 0
+    assert enforce_connectivity(labels, min_size=2, connectivity=2)[2, 2] == 1
 
 
 def test_pieces_behind_small_pieces_wait_for_them() -> None:
     labels = np.array([3, 3, 3, 4, 4, 4, 3, 4, 5, 6, 3, 4])
     joined = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     np.testing.assert_array_equal(enforce_connectivity(labels, min_size=2), joined)
-    # Between two segments both come inwards at the same pace.
+    # From both ends, the segments absorb one small piece after the other at the same pace.
     labels = np.array([3, 3, 0, 1, 2, 3, 4, 5, 6, 6])
     joined = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     np.testing.assert_array_equal(enforce_connectivity(labels, min_size=2), joined)
@@ -397,7 +399,8 @@ def test_small_pieces_that_the_mask_cuts_off_become_one_segment() -> None:
         111....
         222..3.
     """)
-    # The 1 at the top comes first on its island and is not the largest piece of its segment.
+    # The 1 in the first row is the first piece of its island, and it is not the largest piece of
+    # its segment, so the island becomes a new segment.
     np.testing.assert_array_equal(
         enforce_connectivity(labels, min_size=3),
         picture("""
@@ -442,9 +445,10 @@ def test_every_segment_becomes_connected(connectivity: int, n_labels: int) -> No
     labels = rng.integers(-1, n_labels, (40, 50))
     for min_size in (0, 2, 5, 20, 10_000):
         found = enforce_connectivity(labels, min_size=min_size, connectivity=connectivity)
-        assert set(count_slowly(found, connectivity, 0)) == {1}  # so there are no gaps either
+        assert set(count_slowly(found, connectivity, 0)) == {1}  # 0 would be a gap in the numbering
         np.testing.assert_array_equal(found < 0, labels < 0)
-        for name in np.flatnonzero(np.bincount(found[found >= 0]) < min_size):  # cut off
+        # Segments below min_size remain only where the mask separates them from all others.
+        for name in np.flatnonzero(np.bincount(found[found >= 0]) < min_size):
             around = ndimage.binary_dilation(found == name, structure(found, connectivity))
             assert set(found[around]) <= {name, -1}
         again = enforce_connectivity(found, min_size=min_size, connectivity=connectivity)
@@ -482,7 +486,7 @@ def test_enforce_connectivity_leaves_its_argument_alone() -> None:
     assert not np.shares_memory(enforce_connectivity(connected), connected)
 
 
-# Wrong arguments
+# Arguments that are refused
 
 
 @pytest.mark.parametrize(

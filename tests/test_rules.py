@@ -231,7 +231,7 @@ CROSS_VALIDATED = [
 
 @pytest.mark.parametrize("case", CROSS_VALIDATED, ids=lambda case: case.name)
 @every_kernel
-def test_cross_validation_maximises_the_likelihood_of_left_out_locations(
+def test_cross_validation_maximizes_the_likelihood_of_left_out_locations(
     kernel: str, case: Case
 ) -> None:
     best = max(left_out_likelihood(case, kernel, h) for h in searched(case, kernel))

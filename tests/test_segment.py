@@ -20,7 +20,7 @@ SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)
 
 def forest_of(image, **settings):
     """Segment without conversion to Lab; the last axis holds the channels."""
-    if image.ndim == 2:  # a line of pixels
+    if image.ndim == 2:  # one spatial axis and one of a single channel
         return qs.segment_forest(image[:, 0], convert2lab=False, channel_axis=None, **settings)
     return qs.segment_forest(image, convert2lab=False, **settings)
 
@@ -132,7 +132,7 @@ def test_parents_equal_climb(kind, shape):
 @pytest.mark.parametrize("kind", ["noise", "steps"])
 @pytest.mark.parametrize("shape", [(6000,), (100, 90), (12, 30, 31), (5, 6, 18, 19)])
 def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
-    """Colors so different that parents are too far away for the search pixel by pixel."""
+    """Colors differ so much that parents are out of reach of the search pixel by pixel."""
     image = 20.0 * picture(kind, shape, 1)
     for mask in masks(shape):
         inside = np.ones(math.prod(shape), bool) if mask is None else mask.ravel()
@@ -146,7 +146,10 @@ def test_parents_beyond_the_surroundings_equal_climb(kind, shape):
 @pytest.mark.parametrize("tau", [60.0, math.inf])
 @pytest.mark.parametrize("masked", [False, True])
 def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, visits):
-    """Color differences exceed the picture, so blocks exclude nothing and would be quadratic."""
+    """The search by blocks, the search by the tree, and the switch from one to the other.
+
+    Colors differ by more than the size of the picture, so blocks can exclude nothing.
+    """
     image = 100.0 * np.random.default_rng(0).random((60, 65, 3))
     mask = masks((60, 65))[masked]
     inside = np.ones(60 * 65, bool) if mask is None else mask.ravel()
@@ -171,7 +174,7 @@ def test_parents_by_blocks_and_by_the_tree_equal_climb(masked, tau, visits):
 
 
 def test_density_of_colors_far_from_zero():
-    """Differences of colors are computed exactly, so an offset does not change the density."""
+    """Differences of integer colors are exact, so an offset does not change the density."""
     image = np.random.default_rng(0).integers(0, 9, (20, 30, 1)).astype(float)
     expected = forest_of(image, bandwidth=3.0).density
     for offset in (65536.0, 1e8):
@@ -284,7 +287,7 @@ def test_two_tones_are_two_segments(tau):
     labels = qs.segment(image, tau=tau)
     assert labels.max() == 1
     np.testing.assert_array_equal(labels, labels[:1].repeat(40, axis=0))
-    assert set(labels[0, :25]) == {1}  # the smaller one has the lower mode
+    assert set(labels[0, :25]) == {1}  # the smaller half has the lower mode
     assert set(labels[0, 25:]) == {0}
 
 
@@ -334,8 +337,8 @@ def test_the_callers_array_is_not_written():
 # Progress
 
 
-class Heard(list):
-    """A ``progress`` that records its calls and the threads that made them."""
+class Recorder(list):
+    """A ``progress`` callback that records its calls and the threads that made them."""
 
     def __init__(self):
         super().__init__()
@@ -368,45 +371,45 @@ STAGES = ["estimate_density", "climb", "cut"]
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_stage_reports_up_to_one_in_the_calling_thread(function, settings, names, n_jobs):
-    heard = Heard()
+    reports = Recorder()
     image = np.random.default_rng(0).random((60, 70, 3))
-    function(image, n_jobs=n_jobs, progress=heard, **settings)
-    assert heard.stages == names
+    function(image, n_jobs=n_jobs, progress=reports, **settings)
+    assert reports.stages == names
     for stage in names:
-        parts = [done for name, done in heard if name == stage]
+        parts = [done for name, done in reports if name == stage]
         assert parts[-1] == 1.0
         assert all(0.0 <= part <= 1.0 for part in parts)
         assert all(a <= b for a, b in pairwise(parts))
-    assert heard.threads == {threading.get_ident()}
+    assert reports.threads == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_long_density_reports_several_times(n_jobs):
-    heard = Heard()
+    reports = Recorder()
     image = np.random.default_rng(0).random((700, 700, 3))
-    qs.segment_forest(image, bandwidth=20.0, max_tau=1.0, n_jobs=n_jobs, progress=heard)
-    parts = [done for stage, done in heard if stage == "estimate_density"]
+    qs.segment_forest(image, bandwidth=20.0, max_tau=1.0, n_jobs=n_jobs, progress=reports)
+    parts = [done for stage, done in reports if stage == "estimate_density"]
     assert len(parts) >= 3
     assert len(set(parts)) >= 2
 
 
 def test_progress_changes_no_result():
     image = np.random.default_rng(0).random((40, 50, 3))
-    np.testing.assert_array_equal(qs.segment(image, progress=Heard()), qs.segment(image))
+    np.testing.assert_array_equal(qs.segment(image, progress=Recorder()), qs.segment(image))
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_exception_in_progress_stops_the_computation(stage):
-    heard = Heard()
+    reports = Recorder()
 
     def progress(name, done):
-        heard(name, done)
+        reports(name, done)
         if name == stage:
             raise EnoughError
 
     with pytest.raises(EnoughError):
         qs.segment(np.random.default_rng(0).random((40, 50, 3)), progress=progress)
-    assert heard.stages[-1] == stage
+    assert reports.stages[-1] == stage
 
 
 def test_progress_must_be_callable():

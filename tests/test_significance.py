@@ -1,4 +1,4 @@
-"""Which modes are real: significance, the rules that use it, and the null that calibrates it."""
+"""Significance of modes: its definition, the rules that use it, and its level due to chance."""
 
 import math
 from itertools import pairwise
@@ -20,7 +20,7 @@ def assessed(X, bandwidth, tau, kernel="gaussian", **settings):
 
 
 def by_definition(tree, estimate, graph):
-    """Significance of each leaf, written down slowly and in densities."""
+    """Compute the significance of each leaf from its definition, in densities and leaf by leaf."""
     d = estimate.samples.n_features
     W, h = estimate.samples.total_weight, estimate.bandwidth
     roughness = math.exp(estimate.kernel.log_roughness(d))
@@ -36,11 +36,11 @@ def by_definition(tree, estimate, graph):
             continue
         else:
             a, b = estimate.samples.tree.coordinates(np.array([row, parent]))
-            way = b - a
+            path = b - a
             if estimate.samples.period is not None:
-                way[0] -= np.rint(way[0])  # the period of the first feature is 1
-            on_the_way = np.array([a + t * way for t in np.arange(1, 8) / 8])
-            saddle = max(estimate.density_at(on_the_way).min(), lone)
+                path[0] -= np.rint(path[0])  # the period of the first feature is 1
+            between = np.array([a + t * path for t in np.arange(1, 8) / 8])
+            saddle = max(estimate.density_at(between).min(), lone)
         birth = tree.density[row]
         saddle = min(saddle, birth)
         variance = sum(roughness / (W * h**d * f) for f in (birth, saddle))
@@ -52,7 +52,7 @@ def by_definition(tree, estimate, graph):
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_significance_is_its_definition(kernel, d):
     X = np.random.default_rng(d).normal(size=(150, d))
-    X[:5] += 30.0 * np.arange(1, 6)[:, None]  # lone ones
+    X[:5] += 30.0 * np.arange(1, 6)[:, None]  # five isolated points
     tree, estimate, graph = assessed(X, 1.0, 0.4, kernel)
     assert tree.leaf_indices.size > 5
     expected = by_definition(tree, estimate, graph)
@@ -122,7 +122,7 @@ def test_most_significant_leaves_stay():
         ([np.inf, 9.0, 8.0, 1.1, 1.0], 1.0, 3),
         ([np.inf, 1.1, 1.0, 8.0, 9.0], 1.0, 3),
         ([np.inf, 9.0, 8.0, 7.0], 1.0, 4),
-        ([np.inf, 9.0, 2.0, 0.1], 1.0, 3),  # 2 over a quarter of 1 is the larger ratio
+        ([np.inf, 9.0, 2.0, 0.1], 1.0, 3),  # 0.1 counts as a quarter of 1, and 2 / 0.25 > 9 / 2
         ([np.inf, 9.0, 9.0, 1.2], 1.0, 3),
     ],
 )
