@@ -48,13 +48,13 @@ def boundaries(labels):
 
     Label -1 is outside the mask and never differs.
     """
-    beside = np.zeros(labels.shape, bool)
+    on_border = np.zeros(labels.shape, bool)
     for axis in range(labels.ndim):
         here, there = np.moveaxis(labels, axis, 0)[1:], np.moveaxis(labels, axis, 0)[:-1]
         differ = (here != there) & (here >= 0) & (there >= 0)
-        np.moveaxis(beside, axis, 0)[1:] |= differ
-        np.moveaxis(beside, axis, 0)[:-1] |= differ
-    return beside
+        np.moveaxis(on_border, axis, 0)[1:] |= differ
+        np.moveaxis(on_border, axis, 0)[:-1] |= differ
+    return on_border
 
 
 def fresh():

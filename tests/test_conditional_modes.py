@@ -359,10 +359,10 @@ def test_unequal_scales_of_features_and_responses_are_served_by_a_pair():
 
 def test_progress_is_told_and_may_stop_the_search():
     X, y = samples("plain", 2, 3000, 20)
-    told = []
+    reports = []
     joint = prepare_joint(X, y, 0.5)
-    conditional_modes(joint, X, 0.3, progress=lambda stage, done: told.append((stage, done)))
-    assert told[-1] == ("conditional_modes", 1.0)
+    conditional_modes(joint, X, 0.3, progress=lambda stage, done: reports.append((stage, done)))
+    assert reports[-1] == ("conditional_modes", 1.0)
 
     def stop(stage, done):
         raise KeyError(stage)

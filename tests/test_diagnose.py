@@ -558,8 +558,8 @@ def test_stages_refuse_what_is_no_mode() -> None:
     with pytest.raises(ValueError, match="rows has row 2, which is not the root of a leaf"):
         diagnose_modes(graph, tree, [0, 2], 1.0)
     (mode,) = diagnose_modes(graph, tree, [0], 1.0)
-    for ask in (mode.is_plus, mode.is_minus):
+    for method in (mode.is_plus, mode.is_minus):
         with pytest.raises(ValueError, match=r"delta is -1\.0"):
-            ask(1.0, -1.0)
+            method(1.0, -1.0)
         with pytest.raises(ValueError, match=r"r is -1\.0"):
-            ask(-1.0, 1.0)
+            method(-1.0, 1.0)

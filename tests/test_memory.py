@@ -126,6 +126,31 @@ def test_a_fit_that_is_forgotten_gives_its_memory_back():
     assert float(run(GIVEN_BACK)) < 40
 
 
+ENOUGH = """
+    import resource
+    import numpy as np
+    from quickshift import QuickShift
+    from quickshift.memory import fit_bytes
+
+    def fit(X):
+        QuickShift(bandwidth=0.05, tau=0.1, kernel="epanechnikov", n_jobs=1).fit(X)
+
+    X = np.random.default_rng(0).normal(size=(1_000_000, 2))
+    fit(X[:1000])
+    lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    used = 1024 * int(lines["VmData"].split()[0])
+    limit = used + fit_bytes(*X.shape, "epanechnikov", rules=False) + (25 << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    for _ in range(2):
+        fit(X)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
+def test_a_fit_and_its_repetition_succeed_within_the_memory_that_is_estimated():
+    assert run(ENOUGH) == ""
+
+
 NEIGHBORS = """
     import resource
     import numpy as np

@@ -141,17 +141,17 @@ def test_weights_are_frequencies(weights, words):
 
 @pytest.mark.parametrize("method", ["predict", "predict_modes", "predict_set"])
 def test_queries_are_like_the_samples(method):
-    ask = getattr(ModalRegressor().fit(*branches(20)), method)
+    call = getattr(ModalRegressor().fit(*branches(20)), method)
     with pytest.raises(
         ValueError, match="X has NaN or infinity in 1 of 2 rows, the first at row 1"
     ):
-        ask([[0.5], [np.nan]])
+        call([[0.5], [np.nan]])
     with pytest.raises(ValueError, match=r"X has 2 features.* expecting 1 feature"):
-        ask([[0.5, 0.5]])
+        call([[0.5, 0.5]])
     with pytest.raises(ValueError, match="2D array"):
-        ask([0.5])
+        call([0.5])
     with pytest.raises(ValueError, match="0 sample"):
-        ask(np.empty((0, 1)))
+        call(np.empty((0, 1)))
 
 
 @pytest.mark.parametrize("method", ["score", "calibrate"])

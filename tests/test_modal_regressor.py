@@ -80,12 +80,12 @@ def test_number_of_outputs_is_that_of_columns():
 def test_nothing_is_answered_before_fit():
     X, y = branches()
     model = ModalRegressor()
-    for ask in (model.predict, model.predict_modes, model.predict_set):
+    for method in (model.predict, model.predict_modes, model.predict_set):
         with pytest.raises(NotFittedError):
-            ask(X)
-    for ask in (model.calibrate, model.score):
+            method(X)
+    for method in (model.calibrate, model.score):
         with pytest.raises(NotFittedError):
-            ask(X, y)
+            method(X, y)
 
 
 # Modes
@@ -639,9 +639,9 @@ def test_column_names_are_compared():
     X, y = branches()
     table = pd.DataFrame(np.hstack([X, X**2]), columns=["a", "b"])
     model = ModalRegressor().fit(table, y)
-    for ask in (model.predict, model.predict_set):
+    for method in (model.predict, model.predict_set):
         with pytest.raises(ValueError, match="feature names should match"):
-            ask(table.rename(columns={"b": "c"}))
+            method(table.rename(columns={"b": "c"}))
 
 
 # The score

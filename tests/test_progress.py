@@ -14,7 +14,7 @@ X = np.random.default_rng(0).normal(size=(3000, 2))
 LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # takes seconds with rtol=0
 
 
-class Heard(list):
+class Reports(list):
     """A ``progress`` callback that records every report and the thread that made it."""
 
     def __init__(self):
@@ -27,7 +27,7 @@ class Heard(list):
 
     @property
     def stages(self):
-        return [stage for stage, _ in groupby(self, key=lambda told: told[0])]
+        return [stage for stage, _ in groupby(self, key=lambda report: report[0])]
 
     def parts(self, stage):
         return [done for name, done in self if name == stage]
@@ -62,9 +62,9 @@ def every_stage(progress):
 
 
 def test_every_stage_rises_and_ends_with_one():
-    heard = Heard()
-    every_stage(heard)
-    assert heard.stages == [
+    reports = Reports()
+    every_stage(reports)
+    assert reports.stages == [
         "prepare",
         "choose_bandwidth",
         "estimate_density",
@@ -73,8 +73,8 @@ def test_every_stage_rises_and_ends_with_one():
         "cut",
         "cut_into",
     ]
-    for stage in heard.stages:
-        parts = heard.parts(stage)
+    for stage in reports.stages:
+        parts = reports.parts(stage)
         assert parts[-1] == 1.0
         assert all(0.0 <= part <= 1.0 for part in parts)
         assert all(a <= b for a, b in pairwise(parts))
@@ -82,14 +82,14 @@ def test_every_stage_rises_and_ends_with_one():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_long_stage_tells_several_times_in_the_calling_thread(n_jobs):
-    heard = Heard()
-    stages.estimate_density(LARGE, 1.0, rtol=0.0, n_jobs=n_jobs, progress=heard)
-    parts = heard.parts("estimate_density")
+    reports = Reports()
+    stages.estimate_density(LARGE, 1.0, rtol=0.0, n_jobs=n_jobs, progress=reports)
+    parts = reports.parts("estimate_density")
     assert len(parts) >= 4
     assert len(set(parts)) >= 3
     assert all(a <= b for a, b in pairwise(parts))
     assert min(parts) < 0.5
-    assert heard.threads == {threading.get_ident()}
+    assert reports.threads == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -108,15 +108,15 @@ def test_slow_listener_leaves_time_to_work_in_between(n_jobs):
 
 
 def test_cross_validation_moves_with_every_evaluation():
-    heard = Heard()
-    stages.choose_bandwidth(stages.prepare(X), "cv", progress=heard)
-    parts = heard.parts("choose_bandwidth")
+    reports = Reports()
+    stages.choose_bandwidth(stages.prepare(X), "cv", progress=reports)
+    parts = reports.parts("choose_bandwidth")
     assert len(parts) > 30
     assert all(b - a < 0.1 for a, b in pairwise(parts))
 
 
 def test_results_are_the_same_with_and_without():
-    for a, b in zip(every_stage(Heard()), every_stage(None), strict=True):
+    for a, b in zip(every_stage(Reports()), every_stage(None), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -128,16 +128,16 @@ def test_nothing_is_printed(capfd):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_exception_stops_the_stage_before_its_end(n_jobs):
-    told = Heard()
+    reports = Reports()
 
     def progress(stage, done):
-        told(stage, done)
+        reports(stage, done)
         stop_at("estimate_density")(stage, done)
 
     with pytest.raises(EnoughError):
         stages.estimate_density(LARGE, 1.0, rtol=0.0, n_jobs=n_jobs, progress=progress)
-    assert len(told.parts("estimate_density")) == 1
-    assert told.parts("estimate_density")[0] < 1.0
+    assert len(reports.parts("estimate_density")) == 1
+    assert reports.parts("estimate_density")[0] < 1.0
 
 
 @pytest.mark.parametrize("stage", ["prepare", "choose_bandwidth", "estimate_density", "climb"])
@@ -217,10 +217,10 @@ def test_callbacks_hear_of_every_stage(model, names):
 @pytest.mark.usefixtures("sklearn_callbacks")
 def test_callbacks_change_no_result_and_leave_nothing_behind():
     plain = QuickShift().fit(X)
-    told = QuickShift().set_callbacks(Recorder()).fit(X)
-    np.testing.assert_array_equal(told.labels_, plain.labels_)
-    np.testing.assert_array_equal(told.density_, plain.density_)
-    assert set(vars(told)) - set(vars(plain)) == {"_skl_callbacks"}
+    reporting = QuickShift().set_callbacks(Recorder()).fit(X)
+    np.testing.assert_array_equal(reporting.labels_, plain.labels_)
+    np.testing.assert_array_equal(reporting.density_, plain.density_)
+    assert set(vars(reporting)) - set(vars(plain)) == {"_skl_callbacks"}
 
 
 @pytest.mark.usefixtures("sklearn_callbacks")

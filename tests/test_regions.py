@@ -55,7 +55,7 @@ def count_slowly(labels: Labels, connectivity: int, start_label: int) -> list[in
     return [ndimage.label(labels == name, structure(labels, connectivity))[1] for name in names]
 
 
-def beside(pixel: Pixel, connectivity: int) -> Iterator[Pixel]:
+def neighbors_of(pixel: Pixel, connectivity: int) -> Iterator[Pixel]:
     for step in product((-1, 0, 1), repeat=len(pixel)):
         if 1 <= sum(map(abs, step)) <= connectivity:
             yield tuple(x + s for x, s in zip(pixel, step, strict=True))
@@ -69,7 +69,7 @@ def islands_slowly(
     while waiting:
         group, touched = [waiting.pop(0)], set()
         for piece in group:
-            touched |= {other for pixel in piece for other in beside(pixel, connectivity)}
+            touched |= {other for pixel in piece for other in neighbors_of(pixel, connectivity)}
             group += [other for other in waiting if touched & set(other)]
             waiting = [other for other in waiting if not touched & set(other)]
         if not touched & settled:
@@ -101,7 +101,7 @@ def enforce_slowly(labels: Labels, min_size: int, connectivity: int, start_label
             border = Counter(
                 result[other]
                 for pixel in piece
-                for other in beside(pixel, connectivity)
+                for other in neighbors_of(pixel, connectivity)
                 if result.get(other) is not None
             )
             if border:
