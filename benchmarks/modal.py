@@ -3,10 +3,10 @@
     python benchmarks/modal.py                about seven minutes
     python benchmarks/modal.py --constant     only the table that chooses the "auto" bandwidth
 
-The data have known conditional modes, in samples of increasing size. The figure is the Hausdorff
-distance between the modes found and the true ones: the mean over x, and its median over several
-samples. It is compared with partial mean shift. Then the coverage and the length of prediction sets
-are compared with those of an interval around the conditional mean.
+The data have known conditional modes. For samples of increasing size, the Hausdorff distance between
+the modes found and the true ones is averaged over x, and the median over several samples is
+compared with that of partial mean shift. Then the coverage and the length of prediction sets are
+compared with those of an interval around the conditional mean.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DATA: dict[str, ConditionalMixture] = {
 }
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)
 DRAWINGS = 41
-PEER_DRAWINGS = 11  # fewer for partial mean shift, which takes long
+PEER_DRAWINGS = 11  # fewer for partial mean shift, which is slow
 QUERIES = 60
 THINNED_FROM = 30_000  # from this size on, partial mean shift runs at every third query only
 MIN_DENSITY_RATIO = 0.01

@@ -1,4 +1,4 @@
-"""Data that the tests of QuickShift share, and what it means for two fits to be the same."""
+"""Data and comparisons of fits that the tests of QuickShift share."""
 
 import numpy as np
 import pytest

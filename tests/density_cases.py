@@ -1,4 +1,4 @@
-"""What the tests of densities share: estimates, and how near to the reference they must be."""
+"""Estimates, queries and tolerances that the tests of densities share."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Blocks, the method for many features: the sums and parents of the tree, chosen where faster."""
+"""Blocks, the method for many features.
+
+They give the sums and the parents that the tree gives, and are chosen where they are faster.
+"""
 
 import math
 
@@ -256,7 +259,7 @@ def normal(d: int) -> Floats:
 
 
 def clusters(d: int) -> Floats:
-    """Draw 100 tight clusters, which a tree tells apart for any number of features."""
+    """Draw 100 tight clusters, which a tree separates in any number of features."""
     rng = np.random.default_rng(0)
     centers = rng.normal(size=(100, d))
     return centers[rng.integers(100, size=4000)] + 0.01 * rng.normal(size=(4000, d))
@@ -304,7 +307,7 @@ PARENTS = {
 def test_sums_use_blocks_where_they_pay(X: Floats, kernel: str, h: float, blocks: bool) -> None:
     tree = prepare(X).tree
     assert _core.blocks_pay_for_sums(tree, get_kernel(kernel).code, h, 1e-9) == blocks
-    # Each method adds in its own order, so the bits tell which one was used.
+    # Each method adds in its own order, so the bits show which one was used.
     found = sums(tree, kernel, h, _core.DensityMethod.automatic, rtol=1e-9)
     assert np.array_equal(found, sums(tree, kernel, h, BLOCKS, rtol=1e-9)) == blocks
 

@@ -1,4 +1,4 @@
-"""Rules about the code itself: what is public, what is documented, what must never creep in."""
+"""Rules about the code itself: public names, documentation, forbidden flags, includes."""
 
 import ast
 import importlib
@@ -75,7 +75,7 @@ def test_documented_names_exist(documented):
 
 
 def test_public_names_and_signatures_change_on_purpose():
-    # `make public-names` writes the list anew.
+    # `make public-names` rewrites the list.
     listing = runpy.run_path(str(ROOT / "scripts/public_names.py"))["public_names"]()
     assert listing == read("tests/public_names.txt").splitlines()
 
@@ -111,7 +111,7 @@ def test_only_the_bindings_know_python():
 
 
 def test_reference_imports_nothing_of_ours():
-    # import-linter cannot see the compiled core, so this says it for all of the package.
+    # import-linter does not see imports of the compiled core, so this test covers all imports.
     for path in sorted((ROOT / "src/quickshift/reference").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in getattr(node, "names", [])]

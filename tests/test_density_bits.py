@@ -22,7 +22,7 @@ VARIED = (("none", "open"), ("integer", "all"), ("real", "some"), ("heavy", "ope
 @pytest.mark.parametrize("kind", ["random", "duplicated", "lattice"])
 @every_kernel
 def test_number_of_threads_changes_no_bit(kernel: str, kind: str) -> None:
-    # So many points that the core does start threads.
+    # Enough points for the core to start several threads.
     case = make(kind, 6000, 2, weights="real")
     h = 0.1 if kind != "lattice" else 2.0
     queries = queries_near(case)

@@ -161,7 +161,7 @@ def reachable(inside: NDArray[np.bool_], D: Floats, start: int, tau: float) -> N
 def separated(
     f: Floats, D: Floats, i: int, j: int, r_s: float, tau: float
 ) -> tuple[float, float, float]:
-    """Level, delta and weak delta."""
+    """Return the level at which i and j meet, delta above it, and the weak delta."""
     near = r_s >= D
     g = np.array([f[near[x]].max(initial=0.0) for x in range(f.size)])
     e = np.array([f[near[x]].min(initial=np.inf) for x in range(f.size)])

@@ -240,7 +240,7 @@ def test_higher_ratio_keeps_fewer_of_the_same_modes(draw, kernel):
 @pytest.mark.parametrize("columns", [1, 2])
 def test_modes_at_exactly_the_ratio_are_kept(most, share, columns):
     X, y = np.zeros((2, 1)), np.array([[0.0] * columns, [9.0] * columns])
-    for kernel in set(COMPACT) - {"silverman"}:  # whose profile is 1 at 0 and 0 at 9
+    for kernel in set(COMPACT) - {"silverman"}:  # all others have k(0) = 1 and k(9) = 0
         model = ModalRegressor(1.0, 2.0, kernel=kernel, min_density_ratio=share / most)
         model.fit(X, y, sample_weight=[most, share])
         assert len(model.predict_modes([[0.0]])[0]) == 2, kernel

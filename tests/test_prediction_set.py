@@ -113,7 +113,7 @@ def test_each_of_exchangeable_scores_is_covered_as_often_as_promised(coverage):
 # Nonconformity scores
 
 
-def test_miss_is_the_distance_to_the_nearest_mode():
+def test_nonconformity_score_is_the_distance_to_the_nearest_mode():
     modes = modes_of([4.0, 1.0], [], [2.0])
     np.testing.assert_array_equal(
         nonconformity_scores(modes, np.array([3.5, 0.0, 2.0])), [0.5, inf, 0.0]
@@ -123,13 +123,13 @@ def test_miss_is_the_distance_to_the_nearest_mode():
     )
 
 
-def test_miss_of_several_outputs_is_the_largest_difference_to_the_nearest_mode():
+def test_nonconformity_score_of_several_outputs_is_the_largest_difference_to_the_nearest_mode():
     modes = modes_of([[0.0, 0.0], [4.0, 1.0]], np.empty((0, 2)), [[1.0, 1.0]])
     y = np.array([[3.0, 3.0], [0.0, 0.0], [1.5, -1.0]])
     np.testing.assert_array_equal(nonconformity_scores(modes, y), [2.0, inf, 2.0])
 
 
-def test_every_miss_is_infinite_where_nothing_has_a_mode():
+def test_every_nonconformity_score_is_infinite_where_nothing_has_a_mode():
     np.testing.assert_array_equal(nonconformity_scores(modes_of([], []), np.zeros(2)), [inf, inf])
 
 
