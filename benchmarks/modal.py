@@ -3,9 +3,9 @@
     python benchmarks/modal.py                about seven minutes
     python benchmarks/modal.py --constant     only the table that chooses the "auto" bandwidth
 
-The data have known conditional modes. For samples of increasing size, the Hausdorff distance between
-the modes found and the true ones is averaged over x, and the median over several samples is
-compared with that of partial mean shift. Then the coverage and the length of prediction sets are
+The data have known conditional modes. For samples of increasing size, the Hausdorff distance
+between the modes found and the true ones is averaged over x, and the median over several samples
+is compared with that of partial mean shift. Then the coverage and the length of prediction sets are
 compared with those of an interval around the conditional mean.
 """
 

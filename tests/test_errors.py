@@ -303,7 +303,7 @@ BAD_WEIGHTS = {
     "infinite sum": (
         [1e308] * 6,
         ValueError,
-        r"sample_weight has an infinite sum, expected frequencies\. Divide them",
+        r"sample_weight has a sum that overflows, expected a finite sum\. Divide",
     ),
 }
 
