@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quickshift import ModalRegressor, trace_branches
 from quickshift.stages.regression.branches import trace
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 
@@ -300,3 +301,10 @@ def test_the_longest_step_is_positive(longest_step):
 def test_the_longest_step_is_a_number(longest_step):
     with pytest.raises(TypeError, match=r"longest_step is .*, expected a positive length"):
         traced([[1.0]], longest_step)
+
+
+def test_branches_of_a_model_with_a_tau_of_zero_are_refused():
+    X, y = np.arange(6.0)[:, None], np.zeros(6)
+    model = ModalRegressor(0.3, 0.0).fit(X, y)
+    with pytest.raises(ValueError, match="tau_, the longest step of a branch, is 0"):
+        trace_branches(model, np.arange(5.0))

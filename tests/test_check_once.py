@@ -61,7 +61,7 @@ MODAL_FIT = {
     "check_weights",
     "check_bandwidth",
     "check_period",
-    "check_ratio",
+    "check_min_density_ratio",
     "check_rtol",
     "require_memory",
 }
@@ -85,7 +85,7 @@ NEEDED = {  # some of the checks that a call cannot do without
     "score_samples": {"check_points", "require_memory"},
     "labels_at": {"check_tau", "require_memory"},
     "modal fit": MODAL_FIT,
-    "modal fit with bandwidths": MODAL_FIT | {"check_pair", "check_tau"},
+    "modal fit with bandwidths": MODAL_FIT | {"check_bandwidth_pair", "check_tau"},
     "predict_modes": {"check_points"},
     "predict_set": {"check_points", "check_coverage"},
     "segment": PICTURE | {"check_tau", "check_start_label"},

@@ -456,3 +456,8 @@ def test_every_stage_refuses_impossible_numbers_of_threads(n_jobs: object) -> No
     ):
         with pytest.raises((TypeError, ValueError), match="n_jobs must"):
             call()
+
+
+def test_numbers_beyond_the_range_of_floats_are_refused():
+    with pytest.raises(ValueError, match="tau is beyond the range of floats, expected a length"):
+        check_tau(10**400)

@@ -117,3 +117,17 @@ def test_stages_are_reported_in_order():
         estimate, graph, progress=lambda stage, done: reported.append(stage) if done == 1 else None
     )
     assert reported == ["choose_tau", "cut", "link"]
+
+
+def test_heights_must_be_finite_and_not_negative():
+    estimate, graph = estimate_and_graph(CASES[0])
+    below = stages.climb(graph.samples, -np.ones(len(CASES[0].X)))
+    with pytest.raises(ValueError, match="density has negative or infinite entries"):
+        stages.find_clusters(estimate, below)
+
+
+def test_estimate_and_graph_must_have_the_same_samples():
+    estimate, _ = estimate_and_graph(CASES[0])
+    _, graph = estimate_and_graph(CASES[1])
+    with pytest.raises(ValueError, match=r"estimate has samples of shape \(120, 2\) and graph of"):
+        stages.find_clusters(estimate, graph)

@@ -249,6 +249,7 @@ def test_every_stage_is_refused(limited):
         "choose_tau": lambda: stages.choose_tau(samples, 0.3),
         "cut": lambda: stages.cut(graph, 1.0),
         "the density at queries": lambda: estimate.density_at(X),
+        "find_clusters": lambda: stages.find_clusters(estimate, graph),
     }.items():
         with pytest.raises(MemoryError, match=f"^{name} needs about"):
             stage()
@@ -360,3 +361,10 @@ def test_limit_of_the_process_gives_memory_errors_and_no_crash():
     assert lines[1].startswith("MemoryError prepare needs about")
     assert [line.split()[0] for line in lines[2:4]] == ["MemoryError"] * 2  # raised by the core
     assert lines[4] == "1"
+
+
+def test_tree_of_a_fit_is_refused_when_it_is_first_needed(limited):
+    model = QuickShift(bandwidth=0.3, tau=1.0).fit(X)
+    limited(1000)
+    with pytest.raises(MemoryError, match="^linking the cluster tree needs about"):
+        model.significance_  # noqa: B018 (computed on access)

@@ -194,3 +194,11 @@ def test_failed_calibration_leaves_the_old_one():
     with pytest.raises(ValueError, match="NaN"):
         model.calibrate(X, np.full(80, np.nan))
     assert_same_set(model.predict_set(QUERIES), found)
+
+
+def test_bandwidth_of_a_rule_must_be_finite():
+    X = np.arange(30.0)[:, None]
+    huge = np.where(np.arange(30) % 2, 1.2e308, -1.2e308)
+    model = ModalRegressor(kernel="epanechnikov")
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"bandwidth is .*inf"):
+        model.fit(X, np.column_stack([huge, huge]))

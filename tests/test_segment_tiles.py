@@ -103,3 +103,10 @@ def test_labels_that_do_not_fit_are_an_error():
         ValueError, match="out is of type uint8, which ranges from 0 to 255; expected a type"
     ):
         qs.segment_tiles(image, tau=0.5, out=np.zeros((40, 40), np.uint8), start_label=1)
+
+
+def test_masked_arrays_that_mask_nothing_are_read_as_plain_ones():
+    image = np.random.default_rng(0).random((12, 9, 3))
+    np.testing.assert_array_equal(
+        qs.segment_tiles(np.ma.masked_array(image), tile=5), qs.segment(image)
+    )

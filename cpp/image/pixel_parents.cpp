@@ -118,7 +118,7 @@ void search_tree(const Picture& picture, const PixelOrder& order, const Executio
   });
   const Points points{rows.data(), nullptr, picture.pixels(), features};
   const Tree tree = build_tree(points, picture.mask ? weights.data() : nullptr, nullptr, execution);
-  nearest_higher(tree, order.density, order.bits, false, ParentMethod::automatic, execution,
+  nearest_higher(tree, order.heights, order.bits, false, ParentMethod::automatic, execution,
                  edges.parent, edges.distance);
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
     if (!(edges.distance[pixel] > order.tau)) continue;
@@ -135,7 +135,7 @@ void pixel_parents(const Picture& picture, const PixelOrder& order, const Execut
   run_ranges(execution, picture.pixels(), [&](Index begin, Index end) {
     for (Index pixel = begin; pixel < end; ++pixel) {
       heights[pixel] =
-          picture.inside(pixel) ? round_to_bits(order.density[pixel], order.bits) : -infinity;
+          picture.inside(pixel) ? round_to_bits(order.heights[pixel], order.bits) : -infinity;
     }
   });
   const double limit_sq = std::isinf(order.tau) ? infinity : largest_square_within(order.tau);
@@ -160,11 +160,11 @@ void pixel_parents(const Picture& picture, const PixelOrder& order, const Execut
   });
 }
 
-void raster_parents(const Picture& picture, const double* density, Index reach, bool single,
+void raster_parents(const Picture& picture, const double* heights, Index reach, bool single,
                     const Execution& execution, const PixelEdges& edges) {
   const SortedSurroundings around = SortedSurroundings::boxed(picture, {reach, reach});
   const FindHigher find = single ? pixel_loops().find_raster_single : pixel_loops().find_raster;
-  search_surroundings(picture, density, find, around, std::numeric_limits<double>::max(), execution,
+  search_surroundings(picture, heights, find, around, std::numeric_limits<double>::max(), execution,
                       [&](Index pixel, double square, Index number) {
                         edges.parent[pixel] = pixel + number;
                         edges.distance[pixel] = number == 0 ? infinity : std::sqrt(square);

@@ -15,9 +15,9 @@ struct PixelEdges {
 
 // The order of the pixels, and the limits of the search for parents.
 struct PixelOrder {
-  const double* density;
-  int bits;      // densities are rounded to this many significant bits before they are compared; of
-                 // equal densities the larger pixel number is higher
+  const double* heights;  // by pixel: sums of kernels
+  int bits;      // heights are rounded to this many significant bits before they are compared; of
+                 // equal heights the larger pixel number is higher
   double tau;    // largest distance to a parent
   Index visits;  // the search through blocks may visit this many pixels per pixel of the picture;
                  // beyond that, all parents are found in a k-d tree instead
@@ -30,7 +30,7 @@ void pixel_parents(const Picture& picture, const PixelOrder& order, const Execut
 
 // Finds parents as scikit-image does, in a picture with two axes. The window around a pixel is a
 // square that extends `reach` pixels to each side. `single` selects the arithmetic of float32.
-void raster_parents(const Picture& picture, const double* density, Index reach, bool single,
+void raster_parents(const Picture& picture, const double* heights, Index reach, bool single,
                     const Execution& execution, const PixelEdges& edges);
 
 }  // namespace quickshift

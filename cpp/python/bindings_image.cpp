@@ -66,17 +66,17 @@ auto edges_of(Buffer<Index>& parent, Buffer<double>& distance) {
 }
 
 auto parents(const AnyPoints& colors, const Indices& shape, const Reals& spacing,
-             const Indices& origin, const std::optional<Mask>& mask, const Reals& density, int bits,
+             const Indices& origin, const std::optional<Mask>& mask, const Reals& heights, int bits,
              double tau, int threads, const Report& report, Index visits) {
   const Picture picture = picture_of(colors, shape, spacing, axes_of(origin), mask);
-  require(static_cast<Index>(density.size()) == picture.pixels(),
-          "density must have one entry per pixel");
+  require(static_cast<Index>(heights.size()) == picture.pixels(),
+          "heights must have one entry per pixel");
   require(tau >= 0.0 && bits >= 1 && bits <= 53, "tau must be at least 0, and bits from 1 to 53");
   require(visits >= 0 && visits <= 1'000'000, "visits must be from 0 to 1000000");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
-    pixel_parents(picture, {density.data(), bits, tau, visits}, execution,
+    pixel_parents(picture, {heights.data(), bits, tau, visits}, execution,
                   {parent.data(), distance.data()});
   });
   return edges_of(parent, distance);
@@ -126,16 +126,16 @@ auto raster_sums_single(const AnyPoints& colors, Index rows, Index columns, cons
   return values.array();
 }
 
-auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const Reals& density,
+auto parents_in_raster(const AnyPoints& colors, Index rows, Index columns, const Reals& heights,
                        Index reach, bool single, int threads, const Report& report) {
   const Picture picture = raster_picture(colors, rows, columns);
-  require(static_cast<Index>(density.size()) == picture.pixels(),
-          "density must have one entry per pixel");
+  require(static_cast<Index>(heights.size()) == picture.pixels(),
+          "heights must have one entry per pixel");
   require(reach >= 0, "reach must not be negative");
   Buffer<Index> parent(picture.pixels());
   Buffer<double> distance(picture.pixels());
   without_gil(threads, report, 0.0, [&](const Execution& execution) {
-    raster_parents(picture, density.data(), reach, single, execution,
+    raster_parents(picture, heights.data(), reach, single, execution,
                    {parent.data(), distance.data()});
   });
   return edges_of(parent, distance);
@@ -148,7 +148,7 @@ void bind_image(nb::module_& m) {
         "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Sum Gaussian kernels over the pixels in a box around each pixel.");
   m.def("pixel_parents", &parents, "colors"_a, "shape"_a, "spacing"_a, "origin"_a, "mask"_a.none(),
-        "density"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "visits"_a = 300,
+        "heights"_a, "bits"_a, "tau"_a, "threads"_a = 1, "report"_a = nb::none(), "visits"_a = 300,
         "Find, for every pixel, the nearest higher pixel within tau, and the distance to it.");
   m.def(
       "boundary_strength", &strength, "shape"_a, "mask"_a.none(), "parent"_a, "distance"_a,
@@ -159,7 +159,7 @@ void bind_image(nb::module_& m) {
   m.def("raster_sums_single", &raster_sums_single, "colors"_a, "rows"_a, "columns"_a, "start"_a,
         "factor"_a, "reach"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Add sums of kernels to `start`, in single precision and in raster order.");
-  m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "density"_a,
+  m.def("raster_parents", &parents_in_raster, "colors"_a, "rows"_a, "columns"_a, "heights"_a,
         "reach"_a, "single"_a = false, "threads"_a = 1, "report"_a = nb::none(),
         "Find the nearest strictly higher pixel in a square window; of ties, the first in raster "
         "order.");

@@ -12,11 +12,11 @@ bool pay_for_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
   return blocks_pay_for_sums(tree, density_options(kernel, bandwidth, rtol));
 }
 
-bool pay_for_parents(const Tree& tree, const Reals& density, int bits, bool strict) {
+bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool strict) {
   require(!tree.periodic, "blocks are never considered for periodic features");
-  require(static_cast<Index>(density.size()) == tree.rows, "density must have one value per row");
-  const Heights heights(tree, density.data(), bits, Execution{});
-  return blocks_pay_for_parents(tree, heights, strict);
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  const Heights ordered(tree, heights.data(), bits, Execution{});
+  return blocks_pay_for_parents(tree, ordered, strict);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ bool pay_for_parents(const Tree& tree, const Reals& density, int bits, bool stri
 void bind_methods(nb::module_& m) {
   m.def("blocks_pay_for_sums", &pay_for_sums, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "Whether `kernel_sums` estimates that blocks are faster than the tree; for tests.");
-  m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "density"_a, "bits"_a, "strict"_a,
+  m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
 }
 

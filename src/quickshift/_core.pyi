@@ -422,7 +422,7 @@ def pixel_parents(
         NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
     ]
     | None,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     bits: int,
@@ -489,7 +489,7 @@ def raster_parents(
     colors: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
     rows: int,
     columns: int,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     reach: int,
@@ -538,7 +538,7 @@ def blocks_pay_for_sums(tree: Tree, kernel: int, bandwidth: float, rtol: float) 
 
 def blocks_pay_for_parents(
     tree: Tree,
-    density: Annotated[
+    heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     bits: int,

@@ -118,14 +118,15 @@ def segment_bytes(n_pixels: int, n_channels: int) -> int:
     """Bytes that segmenting a picture needs at its peak.
 
     The search for parents holds the colors, the densities before and after rounding, the parents
-    and the distances. A cut holds roots and labels in place of colors and rounded densities.
+    and the distances. A cut holds the densities, parents and distances, and four numbers per pixel
+    for roots and labels.
 
     Examples
     --------
     >>> segment_bytes(10_000_000, 3) // 10_000_000
     56
     """
-    return _WORD * n_pixels * max(4 + n_channels, 5)
+    return _WORD * n_pixels * max(4 + n_channels, 7)
 
 
 def fit_bytes(

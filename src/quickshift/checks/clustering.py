@@ -43,9 +43,9 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
         )
 
 
-def check_ties(ties: Any) -> bool:
-    """Return whether ties are strict, that is, whether samples of equal height are not higher."""
-    return check_choice(ties, "ties", TIES) == "strict"
+def check_ties(ties: Any) -> str:
+    """Return the rule for samples of equal height, "total" or "strict"."""
+    return check_choice(ties, "ties", TIES)
 
 
 def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:

@@ -39,7 +39,11 @@ def check_real(
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, expected {expected}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        message = f"{name} is beyond the range of floats, expected {expected}."
+        raise ValueError(message) from None
     if math.isnan(number):
         raise ValueError(f"{name} is NaN, expected {expected}.")
     above = low <= number if closed in {"both", "left"} else low < number

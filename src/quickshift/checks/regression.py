@@ -18,6 +18,9 @@ __all__ = [
     "check_min_density_ratio",
     "check_n_outputs",
     "check_one_output",
+    "check_response_given",
+    "check_response_shape",
+    "check_rule_serves_outputs",
 ]
 
 
@@ -101,3 +104,30 @@ def check_n_outputs(responses: Floats, n_outputs: int) -> Floats:
             f"the same order."
         )
     return responses
+
+
+def check_response_given(y: Any) -> None:
+    """Raise if there is no response, in the words that scikit-learn expects."""
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None: modal regression needs one "
+            "response per row of X."
+        )
+
+
+def check_response_shape(responses: Floats, expected: tuple[int, ...]) -> None:
+    """Raise if responses do not have the shape of a prediction set: queries, then outputs."""
+    if responses.shape != expected:
+        raise ValueError(
+            f"y has shape {responses.shape}, expected {expected}: one response per query, with the "
+            f"outputs of this set."
+        )
+
+
+def check_rule_serves_outputs(responses: Floats) -> None:
+    """Raise if the rule "prediction_set" is used with several outputs."""
+    if responses.ndim > 1:
+        raise ValueError(
+            f"bandwidth is 'prediction_set', which compares lengths of intervals, but y has "
+            f"{responses.shape[1]} columns. Use 'auto' or 'cv', or regress one column at a time."
+        )

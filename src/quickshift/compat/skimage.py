@@ -79,7 +79,7 @@ def quickshift(  # noqa: PLR0917 (scikit-image's signature)
     array([1, 1, 1, 0, 0, 0])
     """
     size = check_kernel_size(kernel_size)
-    blur = check_nonnegative(sigma, "sigma", "a width of at least 0")
+    blur = check_nonnegative(float(sigma), "sigma", "a width of at least 0")
     pixels = _prepare(image, blur, convert2lab, channel_axis) * ratio
     pixels = np.ascontiguousarray(pixels)
     if not np.isfinite(pixels).all():

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
 from quickshift.bandwidth import spread
 from quickshift.checks.numbers import check_length
+from quickshift.checks.results import check_row_pair
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.stages.clusters import in_densities
 from quickshift.stages.diagnosis.conditions import Condition, conditions
@@ -154,7 +154,6 @@ def diagnose(
 def _separation(
     fitted: QuickShift, density: Floats, pair: tuple[int, int], r_s: float
 ) -> Separation:
-    if np.shape(pair) != (2,):
-        raise ValueError(f"pair is {pair!r}, expected two rows, as in pair=(0, 1).")
+    check_row_pair(pair)
     samples = fitted._graph.samples
     return separation(samples, density, *pair, r_s=r_s, tau=fitted.tau_, n_jobs=fitted.n_jobs)

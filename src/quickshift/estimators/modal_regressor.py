@@ -18,6 +18,7 @@ from quickshift.checks.regression import (
     check_coverage,
     check_min_density_ratio,
     check_n_outputs,
+    check_response_given,
 )
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.kernels import get_kernel
@@ -155,11 +156,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ModalRegressor
             The fitted estimator.
         """
-        if y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None: modal regression needs one "
-                "response per row of X."
-            )
+        check_response_given(y)
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
             responses = check_responses(y, len(points))

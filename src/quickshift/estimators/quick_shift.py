@@ -16,7 +16,7 @@ from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel
-from quickshift.memory import fit_bytes, prepare_bytes, require_memory
+from quickshift.memory import fit_bytes, link_bytes, prepare_bytes, require_memory
 from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of
 from quickshift.stages.density import (
     Estimate,
@@ -264,6 +264,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Label of each sample's cluster.
         """
         check_is_fitted(self)
+        self._require_absent()
         forest = cut(self._graph, tau, n_jobs=self.n_jobs)
         return self._complete(forest.labels, forest.tau)
 
@@ -285,6 +286,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Label of each sample's cluster.
         """
         check_is_fitted(self)
+        self._require_absent()
         by_tau = check_choice(by, "by", ("significance", "tau")) == "tau"
         if not by_tau:
             check_count(n_clusters, "n_clusters", self.labels_.size)
@@ -299,6 +301,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Logarithm of the density at the samples."""
         check_is_fitted(self)
         if self._log_density is None:
+            self._require_absent()
             log_density = self._estimate.log_density(self._graph.heights)
             if self._absent.size:
                 log_density[self._absent] = log_density_at_points(
@@ -358,6 +361,12 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
         return points
 
+    def _require_absent(self) -> None:
+        """Refuse if labeling the samples of weight zero as new points would not fit into memory."""
+        if self._absent.size:
+            shape = self._absent_points.shape
+            require_memory(prepare_bytes(*shape), "the density at rows of weight zero", shape)
+
     def _needs_tree(self) -> bool:
         """Whether the cluster tree is wanted even if a given tau does not need it."""
         return False
@@ -390,6 +399,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Return the cluster tree of the unmerged forest; it is built when it is first needed."""
         clusters = self._clusters
         if clusters.tree is None:
+            shape = self._graph.samples.n_samples, self._graph.samples.n_features
+            require_memory(link_bytes(shape[0]), "linking the cluster tree", shape)
             tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
             self._clusters = clusters = replace(clusters, tree=tree)
             return tree

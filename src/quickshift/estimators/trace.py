@@ -3,8 +3,10 @@
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from quickshift.checks.numbers import check_length
 from quickshift.checks.points import check_n_features
 from quickshift.checks.regression import check_grid, check_one_output
+from quickshift.checks.results import check_type
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.stages.regression.branches import Branch, follow
 
@@ -40,14 +42,11 @@ def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
     >>> [len(branch) for branch in branches]
     [81, 81]
     """
-    if not isinstance(model, ModalRegressor):
-        raise TypeError(
-            f"model is {type(model).__name__}, expected a fitted ModalRegressor. Pass the last "
-            f"step of a Pipeline, with a grid in the units that this step receives."
-        )
+    fix = "Pass the last step of a Pipeline, with a grid in the units that this step receives."
+    check_type(model, ModalRegressor, "model", fix)
     check_is_fitted(model)
     x = check_grid(grid)
     check_n_features(x[:, None], model.n_features_in_, "grid")
     modes = model._modes_at(x[:, None])
     check_one_output(modes.values)
-    return follow(x, modes, model.tau_)
+    return follow(x, modes, check_length(model.tau_, "tau_, the longest step of a branch,"))

@@ -194,18 +194,25 @@ class _TileSource:
         """Read the pixels of a box; None if all of them are outside the mask."""
         blur = [math.ceil(_BLUR * width) + 1 if width else 0 for width in self.settings.blur]
         wide = _widened(box, blur, self.shape)
-        mask = None if self.mask is None else check_mask_values(self.mask[wide])
+        mask = None if self.mask is None else check_mask_values(_unmasked(self.mask[wide]))
         if mask is not None:
             if not mask[_within(box, wide)].any():
                 return None
             mask = None if mask.all() else np.ascontiguousarray(mask)
-        image = check_image(self.image[self._with_channels(wide)])
+        image = check_image(_unmasked(self.image[self._with_channels(wide)]))
         pixels = pixels_of(image, self.settings, mask, self.n_jobs)
         return _cropped(pixels, _within(box, wide))
 
     def _with_channels(self, box: Box) -> Box:
         axis = self.settings.channel_axis
         return box if axis is None else (*box[:axis], slice(None), *box[axis:])
+
+
+def _unmasked(part: Any) -> Any:
+    """Return the data of a masked array that masks nothing, as netCDF variables return them."""
+    if isinstance(part, np.ma.MaskedArray) and not np.ma.getmaskarray(part).any():
+        return part.data
+    return part
 
 
 def _write_density(

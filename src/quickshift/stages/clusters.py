@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quickshift.checks.clustering import check_cut
+from quickshift.checks.points import check_finite_density
+from quickshift.checks.results import check_same_samples
 from quickshift.memory import find_clusters_bytes, require_memory
 from quickshift.progress import Progress
 from quickshift.stages.density import Estimate
@@ -42,8 +44,8 @@ class Clusters:
         ``forest``.
     tree : ClusterTree or None
         Cluster tree of the unmerged forest, with the significance of each mode. Its levels are sums
-        of kernel profiles, which `in_densities` turns into densities. None if tau was given and
-        ``link`` was false.
+        of kernel profiles; its `log_unit` is the logarithm of the factor that turns them into
+        densities. None if tau was given and ``link`` was false.
     """
 
     forest: Forest
@@ -101,8 +103,10 @@ def find_clusters(
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
     """
     samples = graph.samples
-    length = check_cut(tau, n_clusters, samples.n_samples)
     shape = samples.n_samples, samples.n_features
+    check_same_samples((estimate.samples.n_samples, estimate.samples.n_features), shape)
+    check_finite_density(graph.heights, samples.n_samples, samples.tree.absent_rows())
+    length = check_cut(tau, n_clusters, samples.n_samples)
     links = link or length is None
     require_memory(find_clusters_bytes(*shape, links=links), "find_clusters", shape)
     return clusters_of(

@@ -9,6 +9,7 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_count, check_tau
+from quickshift.checks.results import check_parents_have_weight
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.parent_graph import ParentGraph
@@ -243,11 +244,7 @@ def linkage(graph: ParentGraph) -> Floats:
     position = np.full(graph.parent.size, -1, dtype=np.int64)
     position[present] = np.arange(present.size)
     parent = position[graph.parent[present]]
-    if (parent < 0).any():
-        raise ValueError(
-            "parent must name rows of positive weight, because rows of weight zero are outside the "
-            "forest. Use the graph that `climb` returns."
-        )
+    check_parents_have_weight(parent)
     distance = graph.distance[present]
     tops = np.flatnonzero(parent == np.arange(parent.size))
     parent[tops[1:]] = tops[0]  # join unconnected trees to the first, at an infinite distance

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
 from quickshift.checks.points import check_period, check_points, check_weights
+from quickshift.checks.results import check_bare_samples
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.threads import resolve_threads
@@ -86,11 +87,7 @@ def prepare(
     (3, 3.0)
     """
     if isinstance(X, Samples):
-        if sample_weight is not None or period is not None:
-            raise ValueError(
-                "X is Samples, which carry their weights and periods. Leave out sample_weight and "
-                "period."
-            )
+        check_bare_samples(sample_weight, period)
         return X
     points = check_points(X)
     weights = check_weights(sample_weight, points.shape[0])

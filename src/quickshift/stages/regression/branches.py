@@ -10,7 +10,7 @@ from quickshift.checks.numbers import check_length
 from quickshift.checks.regression import check_grid, check_one_output
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 
-__all__ = ["Branch", "follow", "trace"]
+__all__ = ["Branch", "trace"]
 
 Path = list[int]  # the modes of a branch as positions in `modes.values`, in order of x
 

@@ -25,7 +25,7 @@ from quickshift.threads import resolve_threads
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ConditionalModes", "conditional_modes", "find_modes"]
+__all__ = ["ConditionalModes", "conditional_modes"]
 
 
 @dataclass(frozen=True)

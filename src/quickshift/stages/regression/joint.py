@@ -30,14 +30,7 @@ from quickshift.stages.samples import build_samples
 __all__ = [
     "Joint",
     "RegressionData",
-    "Responses",
-    "checked_data",
-    "divided",
-    "estimate_joint",
     "prepare_joint",
-    "scale_queries",
-    "sort_responses",
-    "wrapped",
 ]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats
 from quickshift.checks.points import check_responses
+from quickshift.checks.regression import check_response_shape
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 from quickshift.stages.regression.ragged import Ragged
 
@@ -88,11 +89,7 @@ class PredictionSet(Ragged):
         ndarray of shape (m,)
         """
         responses = check_responses(y, len(self))
-        if responses.shape[1:] != self.lower.shape[1:]:
-            raise ValueError(
-                f"y has shape {np.shape(y)}, expected {(len(self), *self.lower.shape[1:])}: one "
-                f"response per query, with the outputs of this set."
-            )
+        check_response_shape(responses, (len(self), *self.lower.shape[1:]))
         responses = responses[self.queries]
         inside = (self.lower <= responses) & (responses <= self.upper)
         hit = inside if inside.ndim == 1 else np.logical_and.reduce(inside, axis=1)

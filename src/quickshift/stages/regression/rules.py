@@ -15,7 +15,7 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.checks.numbers import check_choice
-from quickshift.checks.regression import check_bandwidth_pair
+from quickshift.checks.regression import check_bandwidth_pair, check_rule_serves_outputs
 from quickshift.kernels import get_kernel
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
@@ -39,10 +39,8 @@ from quickshift.threads import resolve_threads
 
 __all__ = [
     "JOINT_RULES",
-    "automatic_modes",
     "choose_joint_bandwidth",
     "choose_joint_tau",
-    "choose_pair",
 ]
 
 Modes = Callable[[Joint, Numbers], ConditionalModes]
@@ -195,11 +193,7 @@ def _shortest(data: RegressionData, pair: tuple[float, float], modes_of: Modes) 
 
     Samples are held out in an order that does not depend on the order of the rows.
     """
-    if data.y.ndim > 1:
-        raise ValueError(
-            f"bandwidth is 'prediction_set', which compares lengths of intervals, but y has "
-            f"{data.y.shape[1]} columns. Use 'auto' or 'cv', or regress one column at a time."
-        )
+    check_rule_serves_outputs(data.y)
     order = np.lexsort((data.weights, data.y, *data.X.T[::-1]))
     # Every fourth sample is held out, a sample of weight w counting as w samples. If that is more
     # than _MOST_HELD_OUT, only some of the held-out samples are evaluated.

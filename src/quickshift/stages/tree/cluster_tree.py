@@ -12,6 +12,7 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.points import check_finite_density, check_rows
+from quickshift.checks.results import check_same_rows
 from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import Forest
@@ -407,17 +408,8 @@ def link(
     """
     length = check_length(tau, "tau")
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
-    if forest.labels.size != samples.n_samples:
-        raise ValueError(
-            f"forest has {forest.labels.size} samples and X has {samples.n_samples}, expected the "
-            f"same number. Pass the points that the forest was built from."
-        )
     absent = samples.tree.absent_rows()
-    if not np.array_equal(np.flatnonzero(forest.labels < 0), absent):
-        raise ValueError(
-            "forest and X have different rows of weight zero, expected the same rows. Pass the "
-            "Samples that the forest was built from."
-        )
+    check_same_rows(forest.labels, samples.n_samples, absent)
     values = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)

@@ -4,6 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Indices
+from quickshift.checks.results import (
+    check_common_samples,
+    check_comparable_trees,
+    check_known_features,
+)
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.known_tree import KnownDensity, known_tree
 from quickshift.stages.tree.merges import joined_leaves
@@ -50,25 +55,11 @@ def merge_distortion(
     1.0
     """
     if not isinstance(tree_b, ClusterTree):
-        if X is None:
-            raise ValueError(
-                "X is None, expected the samples: the tree of a known density is computed over "
-                "them. Pass X=..."
-            )
-        tree_b = known_tree(X, tree_b)
-    if tree_a.log_unit != tree_b.log_unit:
-        raise ValueError(
-            f"tree_a and tree_b have densities in different units (log_unit {tree_a.log_unit!r} "
-            f"and {tree_b.log_unit!r}), expected the same unit. Build both from the same densities."
-        )
-    if tree_a.density.size != tree_b.density.size:
-        raise ValueError(
-            f"tree_a has {tree_a.density.size} samples and tree_b {tree_b.density.size}, expected "
-            f"trees of the same samples."
-        )
+        check_known_features(tree_b.n_features, X)
+        tree_b = known_tree(X, tree_b)  # type: ignore[arg-type]  # X is not None
+    check_comparable_trees((tree_a.log_unit, tree_b.log_unit), (tree_a.density, tree_b.density))
     both = (tree_a.pieces >= 0) & (tree_b.pieces >= 0)
-    if not both.any():
-        raise ValueError("tree_a and tree_b have no sample in common, expected the same samples.")
+    check_common_samples(bool(both.any()))
     farthest = float(np.abs(tree_a.density - tree_b.density)[both].max())
     for one, other in ((tree_a, tree_b), (tree_b, tree_a)):
         i, j = _spanning_edges(one, both)

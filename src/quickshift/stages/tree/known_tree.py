@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Floats
 from quickshift.checks.numbers import check_count
 from quickshift.checks.points import check_n_features, check_points
+from quickshift.checks.results import check_known_features
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.tree.cluster_tree import ClusterTree, link
@@ -70,11 +71,7 @@ def known_tree(
     """
     points = check_points(X).astype(np.float64)
     check_n_features(points, known.n_features, "X")
-    if known.n_features not in _CELLS:
-        raise ValueError(
-            f"known has {known.n_features} features, expected 1 or 2: a grid over more features is "
-            f"too large. Use a density on the line or in the plane."
-        )
+    check_known_features(known.n_features, X)
     default = _CELLS[known.n_features]
     most = _MOST_POINTS if known.n_features == 1 else math.isqrt(_MOST_POINTS)
     cells = default if n_cells is None else check_count(n_cells, "n_cells", most, "a limit")
