@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 KERNELS = tuple(TABLE)
 INFINITE = tuple(name for name in KERNELS if TABLE[name].infinite)
 COMPACT = tuple(name for name in KERNELS if not TABLE[name].infinite)
+# Kernels that end at h exactly and are 0 there.
+ENDING_AT_H = tuple(name for name in COMPACT if TABLE[name].support == 1 and name != "uniform")
 DIMENSIONS = (1, 2, 3, 5, 8)
 SIZES = (1, 2, 15, 16, 17, 20, 21, 31, 32, 33, 40, 41, 64, 65, 200)  # around 1, 2 and 4 leaves
 

@@ -14,7 +14,7 @@ Other kinds of tests have their own files: arguments that are refused are in `te
 import numpy as np
 import pytest
 
-from cases import same_partition
+from cases import ENDING_AT_H, same_partition
 from modal_cases import (
     COMPACT,
     EVERY_BANDWIDTH,
@@ -381,7 +381,7 @@ def test_support_ends_where_the_kernel_says(kernel):
         assert outside == 0
 
 
-@pytest.mark.parametrize("kernel", ["triangular", "tricube", "cosine", "epanechnikov"])
+@pytest.mark.parametrize("kernel", ENDING_AT_H)
 def test_heavy_sample_at_the_edge_of_the_support_adds_nothing_to_a_light_one(kernel):
     X = [[0.0, 0.0], [1.0, 1.0], [-0.5, 0.0]]
     h = 2**0.5

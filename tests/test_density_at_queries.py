@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cases import (
     DIMENSIONS,
+    ENDING_AT_H,
     INFINITE,
     KERNELS,
     KINDS,
@@ -124,7 +125,7 @@ def lattice_points_at(square: int) -> Floats:
     return grid[(grid**2).sum(axis=1) == square]
 
 
-@pytest.mark.parametrize("kernel", ["triangular", "tricube", "cosine", "epanechnikov"])
+@pytest.mark.parametrize("kernel", ENDING_AT_H)
 def test_sample_at_exactly_h_adds_nothing(kernel: str) -> None:
     # A sample is inside the support if √s, rounded, is less than h; dividing by h or squaring h
     # would round once more and could decide otherwise.

@@ -366,5 +366,5 @@ def test_limit_of_the_process_gives_memory_errors_and_no_crash():
 def test_tree_of_a_fit_is_refused_when_it_is_first_needed(limited):
     model = QuickShift(bandwidth=0.3, tau=1.0).fit(X)
     limited(1000)
-    with pytest.raises(MemoryError, match="^linking the cluster tree needs about"):
+    with pytest.raises(MemoryError, match=r"^linking the cluster tree needs about"):
         model.significance_  # noqa: B018 (computed on access)

@@ -74,8 +74,9 @@ inline double profile(Kernel kernel, double distance, double h) {
   return 1.0;
 }
 
-// Whether k is a polynomial in the squared distance inside its support. If so, the sum over a node
-// that lies entirely inside the support follows from the moments of the node (density_moments.cpp).
+// Whether k is constant or linear in the squared distance inside its support. If so, the sum over a
+// node that lies entirely inside the support follows from the node's weight and first two moments
+// (density_moments.cpp).
 constexpr bool has_moments(Kernel kernel) {
   return kernel == Kernel::uniform || kernel == Kernel::epanechnikov;
 }

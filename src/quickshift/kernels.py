@@ -1,10 +1,9 @@
 """The kernels, with their supports, normalizers and moments in every dimension.
 
 A kernel is radial: K(u) = c·k(‖u‖), where k is its profile and c normalizes the integral of K over
-Rᵈ to one. To add a kernel, add one entry to the table at the end of this file, and its profile to
-the C++ core under the same number (``code``). An entry holds its integrals in closed form if that
-is numerically stable. Otherwise `_integrated` computes them, for any compact profile that is smooth
-inside its support.
+Rᵈ to one. An entry of the table at the end of this file holds the integrals of its kernel in closed
+form if that is numerically stable. Otherwise `_integrated` computes them, for any compact profile
+that is smooth inside its support. CONTRIBUTING.md tells how to add a kernel.
 """
 
 import difflib

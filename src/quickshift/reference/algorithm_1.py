@@ -61,7 +61,7 @@ def quick_shift(
     tau : float
         Longest edge kept.
     kernel : str
-        One of the eight kernels of the paper, or the alias "tophat" or "linear".
+        Name of a kernel, or the alias "tophat" or "linear".
     sample_weight : (n,) array, optional
         Frequencies. A row of weight zero is not in the forest and is labeled as by `predict`.
     period : (d,) array, optional

@@ -1,4 +1,4 @@
-"""The eight kernels of the paper as radial profiles k(t), t = |u|, and their normalizers."""
+"""The kernels as radial profiles k(t), t = |u|, and their normalizers."""
 
 import math
 from collections.abc import Callable
