@@ -74,9 +74,9 @@ included, although finding one mode instead of two makes a large difference ther
 `ModalRegressor()` has its default settings. The peer is partial mean shift (Einbeck and Tutz 2006;
 Chen, Genovese, Tibshirani and Wasserman 2016) with the same bandwidths and the same threshold on
 the density; from {thinned} samples on it is evaluated at every third x only. The ratio is our
-distance divided by the peer's, at the same x of the same draws. Our modes are responses of the
-sample. The last column is the mean distance from a true mode to the nearest response, which is a
-lower limit for any choice among the responses. The rules behind the defaults, σ·n^(-1/6) for the
+distance divided by the peer's, at the same x of the same draws. Our modes are
+always responses of the sample, so our distance cannot fall below the last column, the mean distance
+from a true mode to the nearest response. The rules behind the defaults, σ·n^(-1/6) for the
 bandwidths and 0.3 h_y for tau, were chosen while looking at results on these data.
 
 {nearness}

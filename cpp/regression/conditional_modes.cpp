@@ -206,8 +206,8 @@ class ModeFinder {
     known.push_back({vertex});
   }
 
-  // Finds the known vertices that are not beaten and marks the intervals that have to be split;
-  // returns whether there are any.
+  // Collects in roots_ the known vertices that no known vertex within tau beats, and marks the
+  // intervals that still have to be split. Returns whether any interval is marked.
   bool judge() {
     roots_.clear();
     const double floor = (1.0 - 0x1p-10) * options_.least_ratio * highest_;

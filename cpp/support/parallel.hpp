@@ -121,16 +121,18 @@ class Loop {
 // A loop with fewer elementary operations than this (about a millisecond) runs on the calling
 // thread alone, because waking another thread would cost more than it saves.
 inline constexpr double serial_work = 1e6;
-// Tasks with more elementary operations than this would keep the calling thread from ticking for
-// too long.
+// Tasks with more elementary operations than this would keep the calling thread from reporting
+// progress for too long.
 inline constexpr double long_task = 3e7;
 
 // Runs worker(task) for every task in [0, tasks). `make_worker` is called once per thread and
 // returns a callable that owns the scratch memory of that thread. `work` is an estimate of the
 // elementary operations of the whole loop.
 //
-// The calling thread takes tasks too, unless tasks are long: then it only ticks. Tasks that may
-// take longer than estimated should query execution.stops() now and then. Loops must not be nested.
+// The calling thread takes tasks too, unless the tasks are estimated to be longer than `long_task`.
+// Then it only calls execution.tick, which reports progress and looks for interrupts. Tasks that
+// may take longer than estimated should query execution.stops() now and then. Loops must not be
+// nested.
 template <class MakeWorker>
 void run_tasks(const Execution& execution, std::int64_t tasks, double work,
                const MakeWorker& make_worker) {

@@ -18,9 +18,9 @@ struct Bounds {
 };
 
 // Bounds on |a - b| for a periodic feature, a and b in the given intervals. They include a margin
-// for rounding, because the nearest image is found by other operations than in a distance. If the
-// nearest image changes within the intervals, `most` is at least half a period, even if no two
-// points are that far apart.
+// for rounding, because this function finds the nearest image by other operations than the
+// functions that compute distances. If the nearest image changes within the intervals, `most` is at
+// least half a period, which may be more than any two points are apart.
 inline Bounds periodic_gap(double a_low, double a_high, double b_low, double b_high,
                            double period) {
   const double half = 0.5 * ((a_high - a_low) + (b_high - b_low));

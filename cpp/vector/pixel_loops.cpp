@@ -129,7 +129,7 @@ inline Vec with_colors(const double* a, const double* b, Index plane, int channe
 struct Nearest {
   Vec square;  // squared distance
   Vec height;
-  Bits number;  // its pixel number minus that of the pixel
+  Bits number;  // number of the higher pixel minus that of the lane's own pixel
 };
 
 // The total order: of equal heights, the pixel with the larger number is higher.

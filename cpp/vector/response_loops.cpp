@@ -13,9 +13,9 @@ inline double sum_of(const Vec (&parts)[response_step / lanes]) {
   return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
 }
 
-// The kernel sum over the samples near a line; gap_to(places) returns their distances along the
-// line. Eight partial sums are kept for any number of lanes, so that every instruction set adds in
-// the same order.
+// The kernel sum over the samples near a line. gap_to(places) returns the distances along the line
+// from the samples at these places to the point where the sum is evaluated. Eight partial sums are
+// kept for any number of lanes, so that every instruction set adds in the same order.
 template <class Terms, class Gap>
 double sum_with(const ResponseBlock& line, const KernelScale& scale, const Gap& gap_to) {
   const Terms terms{scale};

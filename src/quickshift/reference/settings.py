@@ -1,4 +1,4 @@
-"""From the arguments that Algorithms 1 and 2 share to points sorted by height."""
+"""Turn the arguments that Algorithms 1 and 2 share into points sorted by height."""
 
 from dataclasses import dataclass
 
