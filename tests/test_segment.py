@@ -518,7 +518,7 @@ def test_core_checks_what_it_is_given():
         _core.pixel_sums(values, shape, spacing, np.ones(5, bool), 1.0, reach)
     with pytest.raises(ValueError, match="reach must have one number per axis"):
         _core.pixel_sums(values, shape, spacing, None, 1.0, np.array([1]))
-    with pytest.raises(ValueError, match="density must have one entry per pixel"):
+    with pytest.raises(ValueError, match="heights must have one entry per pixel"):
         _core.pixel_parents(values, shape, spacing, np.zeros(2, int), None, np.ones(5), 36, 1.0)
     with pytest.raises(ValueError, match="parent must have numbers of pixels"):
         _core.boundary_strength(shape, None, np.full(6, 6), np.ones(6))

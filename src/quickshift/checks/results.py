@@ -11,19 +11,20 @@ __all__ = [
     "check_common_samples",
     "check_comparable_trees",
     "check_known_features",
+    "check_model",
     "check_parents_have_weight",
     "check_row_pair",
     "check_same_rows",
     "check_same_samples",
-    "check_type",
 ]
 
 
-def check_type(value: Any, kind: type, name: str, fix: str) -> None:
-    """Raise if an argument is not of the type that a stage or estimator returns."""
-    if not isinstance(value, kind):
+def check_model(model: Any, kind: type) -> None:
+    """Raise if a model is not an estimator of the given class."""
+    if not isinstance(model, kind):
         raise TypeError(
-            f"{name} is of type {type(value).__name__}, expected a {kind.__name__}. {fix}"
+            f"model is of type {type(model).__name__}, expected a fitted {kind.__name__}. Pass the "
+            f"last step of a Pipeline, with data in the units that this step receives."
         )
 
 

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from quickshift.checks.numbers import check_length
 from quickshift.checks.points import check_n_features
 from quickshift.checks.regression import check_grid, check_one_output
-from quickshift.checks.results import check_type
+from quickshift.checks.results import check_model
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.stages.regression.branches import Branch, follow
 
@@ -42,8 +42,7 @@ def trace_branches(model: ModalRegressor, grid: ArrayLike) -> list[Branch]:
     >>> [len(branch) for branch in branches]
     [81, 81]
     """
-    fix = "Pass the last step of a Pipeline, with a grid in the units that this step receives."
-    check_type(model, ModalRegressor, "model", fix)
+    check_model(model, ModalRegressor)
     check_is_fitted(model)
     x = check_grid(grid)
     check_n_features(x[:, None], model.n_features_in_, "grid")
