@@ -27,7 +27,7 @@ SIGNIFICANT_BITS = 36
 class Estimate:
     """A kernel density estimate over samples.
 
-    The compiled core computes sums of kernel profiles, Σ wᵢ k(|x - xᵢ| / h). A sum is the height
+    The compiled core computes sums of kernel profiles, Σ wᵢ k(‖x - xᵢ‖ / h). A sum is the height
     that samples are compared by; multiplied by a constant it is a density.
 
     Attributes
