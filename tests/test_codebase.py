@@ -149,10 +149,12 @@ MAY_INCLUDE = {
     "density": TREE | {"density/grid"},
     "density/grid": TREE | {"density"},
     "parents": TREE,
+    "scale": TREE,
     "forest": TREE,
     "regression": TREE | {"density"},
     "image": TREE | {"parents", "forest"},
-    "python": TREE | {"density", "density/grid", "parents", "forest", "regression", "image"},
+    "python": TREE
+    | {"density", "density/grid", "parents", "scale", "forest", "regression", "image"},
 }
 
 

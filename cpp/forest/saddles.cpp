@@ -25,9 +25,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // the many pairs below that level are never visited.
 class Linker {
  public:
-  Linker(const Tree& tree, const PieceOfRow& rows, double tau, const Execution& execution)
+  Linker(const Tree& tree, const PieceOfRow& rows, const LinkLength& length,
+         const Execution& execution)
       : tree_(tree),
-        reach_sq_(square_within(tree, std::nextafter(tau, 0.0))),
+        reach_sq_(square_within(tree, std::nextafter(length.tau, 0.0))),
         components_(rows.pieces),
         apart_(rows.pieces - 1),
         heights_(filled_array(tree.slots(), -infinity, execution)),
@@ -37,8 +38,10 @@ class Linker {
         squares_(static_cast<std::size_t>(tree.stride)),
         point_(static_cast<std::size_t>(tree.features)) {
     enter_rows(rows);
+    if (length.tau_of_row) enter_reaches(length.tau_of_row, execution);
     for_nodes_upwards(tree, execution, [&](Index node) {
-      highest_[node] = highest_of(node);
+      if (!widest_.empty()) widest_[node] = greatest_below(node, reaches_, widest_);
+      highest_[node] = greatest_below(node, heights_, highest_);
       witness_[node] = tree.is_leaf(node) ? first_witness(tree.leaf_of(node)) : witness_above(node);
     });
   }
@@ -102,10 +105,31 @@ class Linker {
     }
   }
 
-  double highest_of(Index node) const {
-    if (!tree_.is_leaf(node)) return std::max(highest_[2 * node], highest_[2 * node + 1]);
-    const double* first = heights_.data() + tree_.leaf_of(node) * tree_.stride;
+  // Gives each location the longest reach of its rows.
+  void enter_reaches(const double* tau_of_row, const Execution& execution) {
+    reaches_ = filled_array(tree_.slots(), -1.0, execution);
+    widest_ = unset_array<double>(tree_.nodes());
+    for (Index row = 0; row < tree_.rows; ++row) {
+      const Index slot = tree_.slot_of_row[row];
+      if (slot < 0) continue;
+      reaches_[slot] = std::max(reaches_[slot], square_within(tree_, tau_of_row[row]));
+    }
+  }
+
+  // The largest value below a node, from the values of its points or of its children.
+  double greatest_below(Index node, const Array<double>& by_slot,
+                        const Array<double>& by_node) const {
+    if (!tree_.is_leaf(node)) return std::max(by_node[2 * node], by_node[2 * node + 1]);
+    const double* first = by_slot.data() + tree_.leaf_of(node) * tree_.stride;
     return *std::max_element(first, first + tree_.count(tree_.leaf_of(node)));
+  }
+
+  // The largest squared distance at which two points, or any points of two nodes, are linked.
+  double reach_of_points(Index slot, Index other) const {
+    return reaches_.empty() ? reach_sq_ : std::max(reaches_[slot], reaches_[other]);
+  }
+  double reach_of_nodes(Index node, Index other) const {
+    return widest_.empty() ? reach_sq_ : std::max(widest_[node], widest_[other]);
   }
 
   Witness first_witness(Index leaf) const {
@@ -161,7 +185,7 @@ class Linker {
   void consider(Index node, Index other) {
     const Bounds squares =
         between_boxes(tree_.low(node), tree_.low(other), tree_.features, tree_.periods());
-    if (squares.least > reach_sq_ || settled(node, other)) return;
+    if (squares.least > reach_of_nodes(node, other) || settled(node, other)) return;
     pending_.push({std::min(highest_[node], highest_[other]), node, other});
   }
 
@@ -175,7 +199,7 @@ class Linker {
   }
 
   // Puts the highest saddle between two leaves into the queue, among the pairs of points that are
-  // nearer than tau and in different components.
+  // linked and in different components.
   void offer_leaves(Index node, Index other) {
     const Index leaf = tree_.leaf_of(node);
     const Index first = leaf * tree_.stride;
@@ -197,7 +221,7 @@ class Linker {
       copy_point(tree_, leaf, i, point_.data());
       kernels_.squares(point_.data(), tree_.leaf_block(tree_.leaf_of(other)), squares_.data());
       for (; j < other_count; ++j) {
-        if (!(squares_[j] <= reach_sq_) || !counts(j)) continue;
+        if (!counts(j) || !(squares_[j] <= reach_of_points(first + i, other_first + j))) continue;
         best.level = std::min(height, heights_[other_first + j]);
         best.piece = piece_[first + i];
         best.other_piece = piece_[other_first + j];
@@ -216,11 +240,13 @@ class Linker {
   }
 
   const Tree& tree_;
-  double reach_sq_;  // the largest squared distance below tau
+  double reach_sq_;  // the largest squared distance below tau, unless each point has its own
   DisjointSet components_;
   Index apart_;             // the number of components, minus one
   Array<double> heights_;   // by slot
   Array<Index> piece_;      // by slot
+  Array<double> reaches_;   // by slot: the largest squared distance within its tau; may be empty
+  Array<double> widest_;    // by node: its largest reach; may be empty
   Array<double> highest_;   // by node: its largest height
   Array<Witness> witness_;  // by node
   const PairKernels& kernels_ = pair_kernels();
@@ -233,9 +259,9 @@ class Linker {
 }  // namespace
 
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
-                                 std::span<const Saddle> edges, double tau,
+                                 std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution) {
-  Linker linker(tree, rows, tau, execution);
+  Linker linker(tree, rows, length, execution);
   for (const Saddle& edge : edges) linker.add(edge);
   std::vector<Saddle> saddles;
   const double work = std::max(2.0 * serial_work, 100.0 * static_cast<double>(tree.locations));

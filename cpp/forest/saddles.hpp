@@ -2,9 +2,9 @@
 //
 // A piece is a part of a tree of the forest in which heights never fall on the way to its top. The
 // points of a piece in any level set are therefore connected. Two pieces join at the highest level
-// whose level set contains a point of each that are nearer to each other than tau; this pair of
-// points is their saddle. The components of all level sets follow from the maximum spanning forest
-// of the graph whose vertices are the pieces and whose edges are the saddles.
+// whose level set contains a point of each that are linked (LinkLength); this pair of points is
+// their saddle. The components of all level sets follow from the maximum spanning forest of the
+// graph whose vertices are the pieces and whose edges are the saddles.
 #pragma once
 
 #include <span>
@@ -26,10 +26,17 @@ struct PieceOfRow {
   Index pieces;          // the number of pieces
 };
 
+// Which points are linked: those nearer than `tau` or, if `tau_of_row` is not null, those no
+// farther apart than the larger of their own two values.
+struct LinkLength {
+  double tau = 0.0;
+  const double* tau_of_row = nullptr;
+};
+
 // Returns the saddles of a maximum spanning forest of the pieces, in descending order of level.
 // `edges` are additional candidates, which join two pieces whatever the distance of their points.
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
-                                 std::span<const Saddle> edges, double tau,
+                                 std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution);
 
 }  // namespace quickshift

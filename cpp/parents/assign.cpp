@@ -5,7 +5,6 @@
 
 #include "parents/keep_nearest_higher.hpp"
 #include "parents/nearest_higher.hpp"
-#include "tree/distinct.hpp"
 #include "vector/kernel.hpp"
 
 namespace quickshift {
@@ -52,23 +51,20 @@ class KeepNearestHighest {
 // Finds the sample whose label is assigned to a query; one object per thread.
 class AssignmentSearch {
  public:
-  AssignmentSearch(const Tree& tree, const Heights& heights, bool strict, double tau)
+  AssignmentSearch(const Tree& tree, const Heights& heights, bool strict)
       : tree_(tree),
         heights_(heights),
         strict_(strict),
-        reach_sq_(square_within(tree, tau)),
         search_(tree),
         point_(static_cast<std::size_t>(tree.features)) {}
 
-  Index row_for(const Points& queries, Index query, double height) {
-    for (int k = 0; k < tree_.features; ++k) {
-      const double period = std::ldexp(tree_.period[k], tree_.exponent);
-      point_[k] = scaled(wrapped(queries.at(query, k), period), tree_.exponent);
-    }
+  Index row_for(const Points& queries, Index query, double height, double tau) {
+    copy_query(tree_, queries, query, point_.data());
     KeepNearestHighest nearest(heights_, point_.data());
     search_.from_root(point_.data(), nearest);
     if (nearest.equal()) return heights_.top_row(nearest.slot());
-    KeepNearestHigher above(heights_, height, point_.data(), strict_, -1, reach_sq_);
+    KeepNearestHigher above(heights_, height, point_.data(), strict_, -1,
+                            square_within(tree_, tau));
     search_.from_root(point_.data(), above);
     return heights_.top_row(above.slot() >= 0 ? above.slot() : nearest.slot());
   }
@@ -77,23 +73,23 @@ class AssignmentSearch {
   const Tree& tree_;
   const Heights& heights_;
   bool strict_;
-  double reach_sq_;
   TreeSearch search_;
   std::vector<double> point_;
 };
 
 }  // namespace
 
-void assign_queries(const Tree& tree, const double* row_heights, int bits, bool strict, double tau,
-                    const Points& queries, const double* query_heights, const Execution& execution,
-                    Index* row) {
+void assign_queries(const Tree& tree, const double* row_heights, int bits, bool strict,
+                    const double* tau, const Points& queries, const double* query_heights,
+                    const Execution& execution, Index* row) {
   const Heights heights(tree, row_heights, bits, execution);
   const Index tasks = (queries.rows + queries_per_task - 1) / queries_per_task;
   run_tasks(execution, tasks, 1000.0 * static_cast<double>(queries.rows), [&] {
-    return [&, search = AssignmentSearch(tree, heights, strict, tau)](Index task) mutable {
+    return [&, search = AssignmentSearch(tree, heights, strict)](Index task) mutable {
       const Index end = std::min(queries.rows, (task + 1) * queries_per_task);
       for (Index query = task * queries_per_task; query < end && !execution.stops(); ++query) {
-        row[query] = search.row_for(queries, query, round_to_bits(query_heights[query], bits));
+        row[query] =
+            search.row_for(queries, query, round_to_bits(query_heights[query], bits), tau[query]);
       }
     };
   });

@@ -44,6 +44,12 @@ auto locations(const Tree& tree) {
                          weights.array());
 }
 
+int varying_features(const Tree& tree) {
+  int count = 0;
+  for (int k = 0; k < tree.features; ++k) count += tree.low(1)[k] < tree.high(1)[k];
+  return count;
+}
+
 auto first_rows(const Tree& tree) {
   std::vector<Index> rows;
   std::vector<double> weights;
@@ -120,17 +126,18 @@ auto parents(const Tree& tree, const Reals& heights, int bits, bool strict, int 
   return std::make_tuple(parent.array(), distance.array());
 }
 
-auto assign(const Tree& tree, const Reals& heights, int bits, bool strict, double tau,
+auto assign(const Tree& tree, const Reals& heights, int bits, bool strict, const Reals& tau,
             const AnyPoints& queries, const Reals& query_heights, int threads) {
   const Points points = points_of(queries);
   require(points.features == tree.features,
           "queries and samples must have the same number of columns");
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(query_heights.size() == queries.shape(0), "query_heights must have one value per query");
+  require(tau.size() == queries.shape(0), "tau must have one value per query");
   Buffer<Index> rows(points.rows);
   without_gil(threads, [&](const Execution& execution) {
-    assign_queries(tree, heights.data(), bits, strict, tau, points, query_heights.data(), execution,
-                   rows.data());
+    assign_queries(tree, heights.data(), bits, strict, tau.data(), points, query_heights.data(),
+                   execution, rows.data());
   });
   return rows.array();
 }
@@ -245,6 +252,8 @@ NB_MODULE(_core, m) {
       .def("__setstate__", &restore_tree)
       .def_ro("rows", &Tree::rows)
       .def_ro("features", &Tree::features)
+      .def_ro("n_locations", &Tree::locations, "Number of distinct rows of positive weight.")
+      .def_prop_ro("n_varying", &varying_features, "Number of features that are not constant.")
       .def_ro("exponent", &Tree::exponent)
       .def_ro("weight_exponent", &Tree::weight_exponent)
       .def_prop_ro("total_weight",
@@ -323,8 +332,9 @@ NB_MODULE(_core, m) {
   m.def("assign", &assign, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,
         "query_heights"_a, "threads"_a = 1,
         "Row of the sample whose label each query takes: a sample with the same coordinates if "
-        "there is one, otherwise the nearest higher sample within tau, otherwise the nearest "
-        "sample.");
+        "there is one, otherwise the nearest higher sample within the query's tau, otherwise the "
+        "nearest sample.");
+  bind_scale(m);
   bind_forest(m);
   bind_regression(m);
   bind_image(m);

@@ -134,6 +134,7 @@ inline double rows_times(const Tree& tree, double work) {
 }
 
 // Each of these adds the functions of one file to the module.
+void bind_scale(nb::module_& m);       // local scales
 void bind_forest(nb::module_& m);      // cuts and cluster trees
 void bind_regression(nb::module_& m);  // modal regression
 void bind_image(nb::module_& m);       // image segmentation

@@ -4,6 +4,10 @@
 #include "forest/saddles.hpp"
 #include "python/bindings.hpp"
 
+#include <nanobind/stl/variant.h>
+
+#include <variant>
+
 namespace quickshift {
 
 namespace {
@@ -54,8 +58,16 @@ std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels
   return saddles;
 }
 
-auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index pieces, double tau,
-             const Indices& lower, const Indices& upper, int threads, const Report& report) {
+auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index pieces,
+             const std::variant<double, Reals>& tau, const Indices& lower, const Indices& upper,
+             int threads, const Report& report) {
+  LinkLength length;
+  if (const Reals* tau_of_row = std::get_if<Reals>(&tau)) {
+    require(static_cast<Index>(tau_of_row->size()) == tree.rows, "tau must have one value per row");
+    length.tau_of_row = tau_of_row->data();
+  } else {
+    length.tau = std::get<double>(tau);
+  }
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
   require(lower.size() == upper.size(), "lower and upper must have the same length");
@@ -75,7 +87,7 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
   }
   const auto found =
       without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
-        return find_saddles(tree, {piece.data(), heights.data(), pieces}, edges, tau, execution);
+        return find_saddles(tree, {piece.data(), heights.data(), pieces}, edges, length, execution);
       });
   return arrays_of(found);
 }
@@ -125,7 +137,8 @@ void bind_forest(nb::module_& m) {
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
         "Pairs of pieces that join, and the levels at which they do, in descending order of level: "
         "the maximum spanning forest of the pieces. Two pieces are joined by points of both that "
-        "are nearer than tau to each other, and by edges from the rows `lower` to the rows "
+        "are nearer than tau to each other or, if tau has one value per row, no farther apart "
+        "than the larger of their two values; and by edges from the rows `lower` to the rows "
         "`upper`.");
   m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
         "Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each "

@@ -10,11 +10,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tree/box.hpp"
+#include "tree/distinct.hpp"
 #include "tree/kdtree.hpp"
 #include "vector/pairs.hpp"
 
@@ -139,6 +141,14 @@ class TreeSearch {
   std::vector<std::pair<Index, double>> stack_;
   std::vector<Index> pending_;
 };
+
+// Copies the coordinates of a query in the form of the tree: wrapped into the periods, and scaled.
+inline void copy_query(const Tree& tree, const Points& queries, Index query, double* point) {
+  for (int k = 0; k < tree.features; ++k) {
+    const double period = std::ldexp(tree.period[k], tree.exponent);
+    point[k] = scaled(wrapped(queries.at(query, k), period), tree.exponent);
+  }
+}
 
 inline constexpr Index leaves_per_task = 16;
 

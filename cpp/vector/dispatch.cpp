@@ -1,6 +1,7 @@
 // Returns each table of vector loops as compiled for the instruction set in use.
 #include "vector/grid_loops.hpp"
 #include "vector/instruction_set.hpp"
+#include "vector/neighbor_loops.hpp"
 #include "vector/pairs.hpp"
 #include "vector/pixel_loops.hpp"
 #include "vector/products.hpp"
@@ -11,6 +12,7 @@ namespace quickshift {
 QUICKSHIFT_DECLARE_WIDE_TABLE(PairKernels, pair_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(ResponseLoops, response_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(PixelLoops, pixel_table)
+QUICKSHIFT_DECLARE_WIDE_TABLE(NeighborLoops, neighbor_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
 QUICKSHIFT_DECLARE_TABLE(ProductLoops, product_table)
 
@@ -26,6 +28,11 @@ const ResponseLoops& response_loops() {
 
 const PixelLoops& pixel_loops() {
   static constexpr const PixelLoops* tables[] = QUICKSHIFT_WIDE_TABLES(pixel_table);
+  return *tables[instruction_set_index()];
+}
+
+const NeighborLoops& neighbor_loops() {
+  static constexpr const NeighborLoops* tables[] = QUICKSHIFT_WIDE_TABLES(neighbor_table);
   return *tables[instruction_set_index()];
 }
 

@@ -1,0 +1,130 @@
+// The keeper (tree/search.hpp) of a search for the K nearest samples, counted by weight.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "scale/copies.hpp"
+#include "scale/local_scale.hpp"
+#include "scale/nearest_squares.hpp"
+#include "tree/search.hpp"
+
+namespace quickshift {
+
+struct ScaleOfPoint {
+  double r;
+  double tau;
+};
+
+// Keeps the nearest samples of a point until they weigh K and are at g locations. Samples at the
+// point itself are kept apart: they are its copies.
+class KeepByWeight {
+ public:
+  explicit KeepByWeight(const ScaleOptions& options) : options_(options) {}
+
+  void reset() {
+    found_.clear();
+    reach_ = std::numeric_limits<double>::infinity();
+    own_weight_ = 0.0;
+    most_ = 64;
+  }
+  double reach() const { return reach_; }
+  bool wants(Index) const { return true; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    kernels.squares(point, tree.leaf_block(leaf), squares);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      if (!(squares[i] <= reach_)) continue;
+      const double weight = std::ldexp(tree.weights[leaf * tree.stride + i], tree.weight_exponent);
+      if (squares[i] == 0.0 && is_at(tree, leaf, i, point)) {
+        own_weight_ = weight;
+      } else {
+        found_.push_back({squares[i], weight});
+      }
+    }
+    if (found_.size() > most_) cut_back();
+  }
+
+  // The scale of the point, in the units of the tree.
+  ScaleOfPoint scale(const CopyDistances& copies) {
+    std::sort(found_.begin(), found_.end());
+    const double nearest = std::sqrt(found_.front().square);
+    const double copied = std::min(options_.neighbors, std::max(own_weight_ - 1.0, 0.0));
+    double taken = copied;
+    double sum = copied > 0.0 ? copies.sum(copied, own_weight_, 0.5 * nearest) : 0.0;
+    if (taken < options_.neighbors) sum += sum_over_others(taken);
+    const auto last = std::min(static_cast<std::size_t>(options_.spacing), found_.size()) - 1;
+    return {sum / taken, std::sqrt(found_[last].square)};
+  }
+
+ private:
+  struct Neighbor {
+    double square;
+    double weight;
+    bool operator<(const Neighbor& other) const {
+      return square != other.square ? square < other.square : weight < other.weight;
+    }
+  };
+
+  static bool is_at(const Tree& tree, Index leaf, int i, const double* point) {
+    const double* block = tree.leaf_coordinates(leaf);
+    for (int k = 0; k < tree.features; ++k) {
+      if (block[k * tree.stride + i] != point[k]) return false;
+    }
+    return true;
+  }
+
+  // Drops the samples that cannot be among the nearest.
+  void cut_back() {
+    std::sort(found_.begin(), found_.end());
+    double weight = 0.0;
+    std::size_t kept = 0;
+    while (kept < found_.size() &&
+           (weight < options_.neighbors || kept < static_cast<std::size_t>(options_.spacing))) {
+      weight += found_[kept++].weight;
+    }
+    if (kept < found_.size()) {
+      found_.resize(kept);
+      reach_ = found_.back().square;
+    }
+    most_ = 2 * found_.size() + 64;
+  }
+
+  // Σ weight · distance over the nearest other samples, up to the weight K; `taken` is the weight
+  // that is counted already, and afterwards the whole. Samples at the same distance count as one,
+  // so that the sum does not depend on their order.
+  double sum_over_others(double& taken) {
+    terms_.clear();
+    double bound = 0.0;
+    for (std::size_t i = 0; i < found_.size() && taken < options_.neighbors;) {
+      const double square = found_[i].square;
+      double weight = 0.0;
+      for (; i < found_.size() && found_[i].square == square; ++i) weight += found_[i].weight;
+      weight = std::min(weight, options_.neighbors - taken);
+      taken += weight;
+      terms_.push_back(weight * std::sqrt(square));
+      bound += terms_.back();
+    }
+    if (!(bound > 0.0)) return 0.0;
+    double sum = 0.0;
+    double rest = 0.0;
+    const ExactSum exact = exact_sum(1.01 * bound, static_cast<double>(terms_.size()));
+    for (const double term : terms_) {
+      const double rounded = (term + exact.coarse) - exact.coarse;
+      sum += rounded;
+      rest += ((term - rounded) + exact.fine) - exact.fine;
+    }
+    return sum + rest;
+  }
+
+  const ScaleOptions& options_;
+  std::vector<Neighbor> found_;
+  std::vector<double> terms_;
+  double reach_ = std::numeric_limits<double>::infinity();
+  double own_weight_ = 0.0;
+  std::size_t most_ = 64;  // the list is cut back when it grows beyond this
+};
+
+}  // namespace quickshift

@@ -1,0 +1,29 @@
+// The local scale of every sample: the mean distance r to its K nearest other samples, and tau, the
+// distance to its g-th nearest other location (docs/decisions/27-local-scale.md).
+//
+// Samples are counted by weight, the last one in part. Of the w samples at the location itself, the
+// j-th of the w - 1 others counts as if it were at the distance rho (j / w)^(1/d), where rho is
+// half the distance to the nearest other location.
+#pragma once
+
+#include "tree/kdtree.hpp"
+
+namespace quickshift {
+
+struct ScaleOptions {
+  double neighbors = 1.0;  // K, at least 1
+  Index spacing = 2;       // g, at least 1
+  int dimension = 1;       // d, the number of features that are not constant
+};
+
+// Writes r and tau of every row in the caller's units; NaN for rows of weight zero. Both are 1 if
+// all rows are at one location.
+void local_scales(const Tree& tree, const ScaleOptions& options, const Execution& execution,
+                  double* r, double* tau);
+
+// Writes r and tau of points that need not be samples. A point at a sample's location has that
+// sample's values. For any other point, r and tau are taken over all samples.
+void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
+                     const Execution& execution, double* r, double* tau);
+
+}  // namespace quickshift

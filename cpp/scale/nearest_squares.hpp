@@ -1,0 +1,104 @@
+// The squared distances to the nearest samples of a point, collected leaf by leaf, for samples that
+// all have the weight 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tree/kdtree.hpp"
+#include "vector/neighbor_loops.hpp"
+
+namespace quickshift {
+
+// The constants of an exact sum of `terms` numbers that are not negative and add up to no more than
+// `bound`, a positive number. With bound < 2^e, multiples of 2^(e - 51) that add up to less than
+// 2^(e + 1) are added without rounding. The remainders are at most 2^(e - 52) each.
+inline ExactSum exact_sum(double bound, double terms) {
+  const int exponent = std::ilogb(bound) + 1;
+  const int rest = exponent - 52 + std::ilogb(terms) + 1;
+  return {std::ldexp(1.5, exponent + 1), std::ldexp(1.5, rest + 1)};
+}
+
+class NearestSquares {
+ public:
+  // wanted: the number of smallest squares that must not be lost. stride: slots per leaf.
+  NearestSquares(Index wanted, int stride)
+      : wanted_(wanted),
+        most_(2 * wanted + 2 * stride),
+        values_(static_cast<std::size_t>(most_ + stride + 2 * neighbor_step)) {}
+
+  // Squares above `reach` are ignored from now on.
+  void reset(double reach) {
+    count_ = 0;
+    reach_ = reach;
+  }
+  double reach() const { return reach_; }
+  bool is_complete() const { return count_ >= wanted_; }
+
+  void add_leaf(const double* point, const LeafBlock& block, int count) {
+    count_ += loops_.keep_within(point, block, count, reach_, values_.data() + count_);
+    if (count_ > most_) {
+      reach_ = smallest(wanted_);
+      keep(reach_, wanted_);
+    }
+  }
+
+  // The k-th smallest square, for 1 <= k <= the number of squares.
+  double smallest(Index k) {
+    std::fill_n(values_.begin() + count_, neighbor_step, infinity);
+    double high = loops_.largest_within(values_.data(), count_, largest);
+    Index at_high = count_;
+    if (k == count_) return high;
+    double low = 0.0;
+    Index at_low = 0;
+    // Interpolates in the number of squares within a limit, which is found by counting.
+    for (int step = 0; step < most_steps; ++step) {
+      const double share = static_cast<double>(k - at_low) / static_cast<double>(at_high - at_low);
+      const double limit = low + (high - low) * share;
+      const Index within = loops_.count_within(values_.data(), count_, limit);
+      if (within == k) return loops_.largest_within(values_.data(), count_, limit);
+      (within < k ? low : high) = limit;
+      (within < k ? at_low : at_high) = within;
+      if (at_high <= at_low) break;  // rounding, or squares of 0
+    }
+    std::vector<double> sorted(values_.begin(), values_.begin() + count_);
+    std::nth_element(sorted.begin(), sorted.begin() + k - 1, sorted.end());
+    return sorted[k - 1];
+  }
+
+  // Keeps the k smallest squares, of which `limit` is the largest.
+  void keep(double limit, Index k) {
+    std::fill_n(values_.begin() + count_, neighbor_step, infinity);
+    count_ = loops_.move_to_front(values_.data(), count_, limit);
+    if (count_ == k) return;
+    // Several squares are equal to the limit, and not all of them are kept.
+    std::fill_n(values_.begin() + count_, neighbor_step, infinity);
+    count_ = loops_.move_to_front(values_.data(), count_, std::nextafter(limit, -1.0));
+    std::fill(values_.begin() + count_, values_.begin() + k, limit);
+    count_ = k;
+  }
+
+  // The sum of the distances whose squares are kept; `limit` is the largest square.
+  double sum_of_distances(double limit) const {
+    const auto terms = static_cast<double>(count_);
+    const double bound = terms * std::sqrt(limit);
+    if (!(bound > 0.0)) return 0.0;
+    return loops_.sum_of_roots(values_.data(), count_, exact_sum(bound, terms));
+  }
+
+ private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr double largest = std::numeric_limits<double>::max();
+  static constexpr int most_steps = 16;
+
+  const NeighborLoops& loops_ = neighbor_loops();
+  Index wanted_;
+  Index most_;  // the list is cut back to `wanted_` squares when it grows beyond this
+  std::vector<double> values_;
+  Index count_ = 0;
+  double reach_ = infinity;
+};
+
+}  // namespace quickshift
