@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.reference.order import assign, climb, cut, rounded, trees
-from quickshift.reference.samples import checked_column
+from quickshift.reference.samples import checked_density, checked_tau
 from quickshift.reference.scaled_distances import Floats, Indices
 from quickshift.reference.settings import Settings, prepare
 
@@ -40,7 +40,7 @@ class QuickShiftResult(NamedTuple):
 def quick_shift(
     X: ArrayLike,
     bandwidth: float | None = None,
-    tau: float = np.inf,
+    tau: ArrayLike = np.inf,
     *,
     kernel: str = "gaussian",
     sample_weight: ArrayLike | None = None,
@@ -58,8 +58,8 @@ def quick_shift(
         The samples.
     bandwidth : float, optional
         The paper's h. May be left out if `density` is given.
-    tau : float
-        Longest edge kept.
+    tau : float or (n,) array
+        Longest edge kept: one length, or one per sample for the edge to its parent.
     kernel : str
         Name of a kernel, or the alias "tophat" or "linear".
     sample_weight : (n,) array, optional
@@ -72,7 +72,8 @@ def quick_shift(
         Determines how coarsely the sums of the gaussian and the exponential kernel are rounded
         before they are compared. Every pair is summed, whatever `rtol` is.
     density : (n,) array, optional
-        Used in place of the kernel density.
+        Used in place of the kernel density. It is only compared, so -r of `local_scale` may be
+        given as well; but not numbers of both signs.
     significant_bits : int, optional
         Number of bits to which densities are rounded before they are compared, instead of the
         default (36, or fewer because of `rtol`).
@@ -98,7 +99,7 @@ def quick_shift(
     run = prepare(settings)
     ordered, rows, n = run.ordered, run.ordered.rows, len(run.density)
     up, distance = climb(ordered)  # lines 2 to 5
-    label_of, roots = trees(cut(up, distance, run.tau))
+    label_of, roots = trees(cut(up, distance, run.tau[rows]))
     # From positions in the order back to rows of X; rows of weight zero are their own parents.
     parent, parent_distance = np.arange(n), np.full(n, np.nan)
     parent[rows] = rows[up]
@@ -106,7 +107,7 @@ def quick_shift(
     labels, outside = np.empty(n, dtype=np.int64), np.setdiff1d(np.arange(n), rows)
     labels[rows] = label_of
     points, heights = run.samples.points[outside], run.heights[outside]
-    labels[outside] = assign(ordered, label_of, run.tau, points, heights)
+    labels[outside] = assign(ordered, label_of, run.tau[outside], points, heights)
     return QuickShiftResult(labels, rows[roots], parent, parent_distance, run.density)
 
 
@@ -114,7 +115,7 @@ def predict(
     X: ArrayLike,
     queries: ArrayLike,
     bandwidth: float | None = None,
-    tau: float = np.inf,
+    tau: ArrayLike = np.inf,
     *,
     kernel: str = "gaussian",
     sample_weight: ArrayLike | None = None,
@@ -123,6 +124,7 @@ def predict(
     rtol: float = 1e-9,
     density: ArrayLike | None = None,
     query_density: ArrayLike | None = None,
+    query_tau: ArrayLike | None = None,
     significant_bits: int | None = None,
 ) -> Indices:
     """Label new points by the forest of `quick_shift` on `X`.
@@ -139,6 +141,8 @@ def predict(
         The new points.
     query_density : (m,) array, optional
         Densities of the queries; required if `density` is given, and not allowed otherwise.
+    query_tau : (m,) array, optional
+        tau of the queries; required if `tau` is an array, and not allowed otherwise.
 
     Returns
     -------
@@ -154,6 +158,8 @@ def predict(
     """
     if (density is None) != (query_density is None):
         raise ValueError("density and query_density must be given both or neither")
+    if (np.ndim(tau) == 0) != (query_tau is None):
+        raise ValueError("query_tau must be given if tau is an array, and only then")
     settings = Settings(
         X, bandwidth, tau, kernel, sample_weight, period, ties, rtol, density, significant_bits
     )
@@ -162,6 +168,8 @@ def predict(
     if run.kde is not None:
         sums = run.kde.sums(at)
     else:
-        sums = checked_column(query_density, len(at), "query_density", low=0.0)
-    label_of, _ = trees(cut(*climb(run.ordered), run.tau))
-    return assign(run.ordered, label_of, run.tau, at, rounded(sums, run.bits))
+        sums = checked_density(query_density, len(at), "query_density")
+    within = checked_tau(tau if query_tau is None else query_tau, len(at), "query_tau")
+    reach = run.ordered.scale.scaled(within)
+    label_of, _ = trees(cut(*climb(run.ordered), run.tau[run.ordered.rows]))
+    return assign(run.ordered, label_of, reach, at, rounded(sums, run.bits))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.reference.order import climb, cut
-from quickshift.reference.scaled_distances import Floats, Indices
+from quickshift.reference.scaled_distances import Flags, Indices
 from quickshift.reference.settings import Settings, prepare
 
 __all__ = ["cluster_tree"]
@@ -13,7 +13,7 @@ __all__ = ["cluster_tree"]
 def cluster_tree(
     X: ArrayLike,
     bandwidth: float | None = None,
-    tau: float = np.inf,
+    tau: ArrayLike = np.inf,
     *,
     levels: ArrayLike,
     kernel: str = "gaussian",
@@ -26,12 +26,16 @@ def cluster_tree(
 ) -> Indices:
     """Run Algorithm 2 at given levels.
 
+    Link joins sets that are less than `tau` apart. With one tau per sample, it joins sets with a
+    pair of samples that are at most max(tau(x), tau(y)) apart.
+
     Parameters
     ----------
     X, bandwidth, tau, kernel, sample_weight, period, ties, rtol, density, significant_bits
         As in `quick_shift`.
     levels : (m,) array
-        The paper's λ. They are compared with the unrounded density.
+        The paper's λ. They are compared with the unrounded density, or with -r if that is given
+        as the density.
 
     Returns
     -------
@@ -57,13 +61,12 @@ def cluster_tree(
     thresholds = np.atleast_1d(np.asarray(levels, dtype=np.float64))
     if thresholds.ndim != 1 or np.isnan(thresholds).any():
         raise ValueError(f"levels must be a list of numbers, got {levels!r}")
-    ordered = run.ordered
-    graph = cut(*climb(ordered), run.tau)  # line 2; indices are positions in the order
-    distance = np.sqrt(ordered.scale.distances_sq(ordered.points, ordered.points))
+    ordered, near = run.ordered, run.near()  # indices are positions in the order
+    graph = cut(*climb(ordered), run.tau[ordered.rows])  # line 2
     components = np.full((len(thresholds), len(run.density)), -1, dtype=np.int64)
     for row, level in zip(components, thresholds, strict=True):  # line 3
         vertices = np.flatnonzero(run.density[ordered.rows] > level)
-        linked = _link(_components(vertices.tolist(), graph), distance, run.tau)
+        linked = _link(_components(vertices.tolist(), graph), near)
         for number, members in enumerate(linked):
             row[ordered.rows[members]] = number
     return components
@@ -85,15 +88,15 @@ def _components(vertices: list[int], graph: Indices) -> list[list[int]]:
     return list(members.values())
 
 
-def _link(sets: list[list[int]], distance: Floats, delta: float) -> list[list[int]]:
-    """Unite sets closer than delta until none are; unions are in the order of their first sets."""
+def _link(sets: list[list[int]], near: Flags) -> list[list[int]]:
+    """Unite sets that have a near pair until there are none, in the order of their first sets."""
     pending, linked = list(sets), []
     while pending:
         union, size = pending.pop(0), 0
         while len(union) > size:
             size = len(union)
-            near = [bool(distance[np.ix_(union, s)].min() < delta) for s in pending]
-            union = union + [i for s, joins in zip(pending, near, strict=True) if joins for i in s]
-            pending = [s for s, joins in zip(pending, near, strict=True) if not joins]
+            close = [bool(near[np.ix_(union, s)].any()) for s in pending]
+            union = union + [i for s, joins in zip(pending, close, strict=True) if joins for i in s]
+            pending = [s for s, joins in zip(pending, close, strict=True) if not joins]
         linked.append(union)
     return linked

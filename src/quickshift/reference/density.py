@@ -139,7 +139,7 @@ def fit(samples: Samples, bandwidth: float | None, kernel: str) -> Kde:
             "may reach period / 2, an infinite kernel's bandwidth period / 4"
         )
     scale, kept = samples.scale, samples.kept
-    h = scale.scaled(bandwidth)
+    h = float(scale.scaled(bandwidth))
     if h == 0:
         raise ValueError(
             f"bandwidth {bandwidth!r} is negligible relative to the largest coordinate"

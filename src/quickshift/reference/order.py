@@ -91,8 +91,11 @@ def climb(ordered: Ordered) -> tuple[Indices, Floats]:
     return parent, np.sqrt(parent_sq)
 
 
-def cut(parent: Indices, distance: Floats, tau: float) -> Indices:
-    """Return G, with the bound of line 4: the parent if it is within tau, or the point itself."""
+def cut(parent: Indices, distance: Floats, tau: Floats) -> Indices:
+    """Return G, with the bound of line 4: the parent if it is within tau, or the point itself.
+
+    Each point has its own tau.
+    """
     return np.where(distance <= tau, parent, np.arange(len(parent)))
 
 
@@ -106,9 +109,9 @@ def trees(graph: Indices) -> tuple[Indices, Indices]:
 
 
 def assign(
-    ordered: Ordered, labels: Indices, tau: float, queries: Floats, heights: Floats
+    ordered: Ordered, labels: Indices, tau: Floats, queries: Floats, heights: Floats
 ) -> Indices:
-    """Label (m, d) queries of given rounded densities, by the rule that `predict` states."""
+    """Label (m, d) queries of given tau and rounded densities, by the rule of `predict`."""
     distances_sq = ordered.scale.distances_sq(queries, ordered.points)
     found = np.empty(len(queries), dtype=np.int64)
     for i, query in enumerate(queries):
@@ -118,7 +121,7 @@ def assign(
             if not ordered.strict:
                 larger = [point > query.tolist() for point in ordered.points.tolist()]
                 allowed |= (ordered.heights == heights[i]) & larger
-            allowed &= np.sqrt(distances_sq[i]) <= tau
+            allowed &= np.sqrt(distances_sq[i]) <= tau[i]
         if not allowed.any():
             allowed[:] = True
         choice = np.flatnonzero(allowed)  # sorted: the first minimum is the highest

@@ -13,7 +13,14 @@ from quickshift.reference.scaled_distances import (
     wrapped,
 )
 
-__all__ = ["Samples", "checked_bandwidth", "checked_column", "checked_samples"]
+__all__ = [
+    "Samples",
+    "checked_bandwidth",
+    "checked_column",
+    "checked_density",
+    "checked_samples",
+    "checked_tau",
+]
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,25 @@ def checked_column(values: ArrayLike | None, n: int, name: str, low: float = -np
     if column.shape != (n,) or not np.isfinite(column).all() or (column < low).any():
         raise ValueError(f"{name} must hold {n} finite numbers >= {low}, got {values!r}")
     return column
+
+
+def checked_density(values: ArrayLike | None, n: int, name: str) -> Floats:
+    """Return n finite numbers, all of one sign: densities, or -r of the local scale."""
+    column = checked_column(values, n, name)
+    if (column < 0).any() and (column > 0).any():
+        raise ValueError(
+            f"{name} must hold densities, or negative numbers such as -r, but not numbers of both "
+            f"signs, got {values!r}"
+        )
+    return column
+
+
+def checked_tau(tau: ArrayLike, n: int, name: str) -> Floats:
+    """Return one length per point, shape (n,); a single number is repeated."""
+    lengths = np.asarray(tau, dtype=np.float64)
+    if lengths.shape not in ((), (n,)) or not (lengths >= 0).all():
+        raise ValueError(f"{name} must be a length >= 0 or {n} of them, got {tau!r}")
+    return np.broadcast_to(lengths, (n,))
 
 
 def checked_bandwidth(bandwidth: float | None) -> float:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Floats", "Indices", "ScaledDistances", "scaled_for", "wrapped"]
+__all__ = ["Flags", "Floats", "Indices", "ScaledDistances", "scaled_for", "wrapped"]
 
+Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -18,15 +19,15 @@ class ScaledDistances:
     period: Floats  # (d,), in the caller's units; inf for a feature that is not periodic
     exponent: int
 
-    def scaled(self, length: float) -> float:
-        """Convert a length from the caller's units to the scale of `distances_sq`."""
+    def scaled(self, lengths: ArrayLike) -> Floats:
+        """Convert lengths from the caller's units to the scale of `distances_sq`."""
         with np.errstate(over="ignore", under="ignore"):
-            return float(np.ldexp(length, -self.exponent))
+            return np.ldexp(np.asarray(lengths, dtype=np.float64), -self.exponent)
 
-    def unscaled(self, lengths: Floats) -> Floats:
+    def unscaled(self, lengths: ArrayLike) -> Floats:
         """Convert lengths back to the caller's units."""
         with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(lengths, self.exponent)
+            return np.ldexp(np.asarray(lengths, dtype=np.float64), self.exponent)
 
     def distances_sq(self, A: Floats, B: Floats) -> Floats:
         """Return the squares of the scaled distances; shape (len(A), len(B)).

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.reference.density import Kde, exp, fit
 from quickshift.reference.order import Ordered, checked_bits, put_in_order, rounded
-from quickshift.reference.samples import Samples, checked_column, checked_samples
-from quickshift.reference.scaled_distances import Floats
+from quickshift.reference.samples import Samples, checked_density, checked_samples, checked_tau
+from quickshift.reference.scaled_distances import Flags, Floats
 
 __all__ = ["Prepared", "Settings", "prepare"]
 
@@ -18,7 +19,7 @@ class Settings:
 
     X: ArrayLike
     bandwidth: float | None
-    tau: float
+    tau: ArrayLike
     kernel: str
     sample_weight: ArrayLike | None
     period: ArrayLike | None
@@ -38,14 +39,26 @@ class Prepared:
     heights: Floats  # (n,), rounded: the unnormalized sums, or the given densities
     bits: int  # significant bits that the rounding keeps
     ordered: Ordered
-    tau: float  # in the scale of `ordered.scale`
+    tau: Floats  # (n,), in the scale of `ordered.scale`
+    local: bool  # whether the caller gave one tau per sample
+
+    def near(self) -> Flags:
+        """Return which pairs of `ordered.points` Link joins, shape (m, m).
+
+        The paper's Link joins points less than tau apart. With one tau per sample it joins points
+        at most max(tau(x), tau(y)) apart: tau(x) is itself the distance between x and another
+        sample, which a strict comparison would leave out.
+        """
+        points, tau = self.ordered.points, self.tau[self.ordered.rows]
+        distance = np.sqrt(self.ordered.scale.distances_sq(points, points))
+        reach = np.maximum.outer(tau, tau)
+        return distance <= reach if self.local else distance < reach
 
 
 def prepare(given: Settings) -> Prepared:
     """Check the settings, compute the density unless it is given, and sort the points."""
     samples = checked_samples(given.X, given.sample_weight, given.period)
-    if not given.tau >= 0:
-        raise ValueError(f"tau must not be negative, got {given.tau!r}")
+    tau = samples.scale.scaled(checked_tau(given.tau, len(samples.points), "tau"))
     if given.ties not in ("total", "strict"):
         raise ValueError(f'ties must be "total" or "strict", got {given.ties!r}')
     kde = None
@@ -53,9 +66,9 @@ def prepare(given: Settings) -> Prepared:
         kde = fit(samples, given.bandwidth, given.kernel)
         sums, density = kde.sums(samples.points), exp(kde.log_density(samples.points))
     else:
-        sums = density = checked_column(given.density, len(samples.points), "density", low=0.0)
+        sums = density = checked_density(given.density, len(samples.points), "density")
     bits = checked_bits(given.significant_bits, given.rtol, kde)
     heights = rounded(sums, bits)
     ordered = put_in_order(samples, heights, strict=given.ties == "strict")
-    tau = ordered.scale.scaled(given.tau)
-    return Prepared(samples, kde, density, heights, bits, ordered, tau)
+    local = np.ndim(given.tau) == 1
+    return Prepared(samples, kde, density, heights, bits, ordered, tau, local)
