@@ -415,6 +415,10 @@ def test_more_clusters_than_modes_cut_the_longest_moves_relative_to_tau() -> Non
     assert found.significance[-1] == 0
     assert hills(n_clusters=9).roots.tolist() == [1, 9, 5, 3, 7, 4, 2, 8, 6]
     assert len(hills(n_clusters=11).roots) == 11
+    # The sample at 10 makes the longest move, but its tau is 8.
+    r = np.array([4.0, 3, 2, 1, 9])
+    found = local_clusters(column(0, 1, 2, 3, 10), 0.0, n_neighbors=2, n_clusters=2, density=-r)
+    assert found.labels.tolist() == [1, 1, 1, 0, 0]
     with pytest.raises(ValueError, match=r"n_clusters must lie in 1\.\.11, got 12"):
         hills(n_clusters=12)
 
@@ -471,6 +475,14 @@ def test_a_lone_mode_that_goes_joins_the_cluster_of_its_parent() -> None:
     assert merged.labels.tolist() == [1] * 10 + [0] * 5
 
 
+def test_the_way_has_seven_points() -> None:
+    # With K = 1, r is 1 in the left group, whose mode is at 0, and 1/4 at its parent 8. The way
+    # passes a sample at 6, so the lowest of the seven points is 3.
+    found = local_clusters(column(-2, -1, 0, 6, 8, 8.25, 8.5), 0.0, n_neighbors=1)
+    assert found.roots.tolist() == [6, 2]
+    assert found.significance[1] == pytest.approx(math.sqrt(1 / 2) * math.log(3), rel=1e-15)
+
+
 def test_points_on_the_way_that_equal_a_row_have_its_values() -> None:
     # The modes are at 0 and 8, and the seven points between them are 1 to 7. The lowest is 4, which
     # is a row: a weight of 0.5 is at a distance of 0.25, and 5.5 of K = 6 are at a distance of 3,
@@ -506,9 +518,9 @@ def test_the_way_crosses_the_seam_of_a_period() -> None:
         ([np.inf, 9, 8, 3, 2.9, 1.95], 2, 3),  # 8 / 3 is the last ratio of at least 1.5 ...
         ([np.inf, 9, 3, 2.2, 1.0], 2, 4),  # ... and here 2.2 / 1.0, although 9 / 3 is larger
         ([np.inf, 9, 3, 2.2, 1.9], 2, 2),
-        ([np.inf, 3, 2.5, 2.2, 2.0], 2, 5),  # nothing comes next, so the last is compared with 0.5
+        ([np.inf, 3, 2.5, 2.2, 2.0], 2, 5),  # nothing comes after the last, whose ratio is large
         ([np.inf, 3, 2.5, 2.2, 2.0, 1.9], 2, 5),  # no such ratio: all of at least Z0 stay
-        ([np.inf, 3, 2, 0.1], 2, 3),  # a small Z counts as Z0 / 4 = 0.5
+        ([np.inf, 3, 2, 0.1], 2, 3),  # 2 / 0.5, because Z below Z0 / 4 count as Z0 / 4
         ([np.inf, 4.5, 3.0, 2.1, 2.0], 2, 5),
         ([np.inf, 4.5, 3.0, 2.1, 1.9], 2, 2),  # a ratio of exactly 1.5 counts
         ([np.inf, np.inf, 3, 1.9], 2, 3),
