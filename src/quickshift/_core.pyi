@@ -35,6 +35,14 @@ class Tree:
     @property
     def features(self) -> int: ...
     @property
+    def n_locations(self) -> int:
+        """Number of distinct rows of positive weight."""
+
+    @property
+    def n_varying(self) -> int:
+        """Number of features that are not constant."""
+
+    @property
     def exponent(self) -> int: ...
     @property
     def weight_exponent(self) -> int: ...
@@ -213,7 +221,9 @@ def assign(
     ],
     bits: int,
     strict: bool,
-    tau: float,
+    tau: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
     queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
     query_heights: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -221,7 +231,37 @@ def assign(
     threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")]:
     """
-    Row of the sample whose label each query takes: a sample with the same coordinates if there is one, otherwise the nearest higher sample within tau, otherwise the nearest sample.
+    Row of the sample whose label each query takes: a sample with the same coordinates if there is one, otherwise the nearest higher sample within the query's tau, otherwise the nearest sample.
+    """
+
+def local_scales(
+    tree: Tree,
+    neighbors: float,
+    spacing: int,
+    dimension: int,
+    threads: int = 1,
+    report: Callable | None = None,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    For each row, the mean distance to the `neighbors` nearest other samples, counted by weight, and the distance to the `spacing`-th nearest other location. Duplicates count as if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.
+    """
+
+def local_scales_at(
+    tree: Tree,
+    queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    neighbors: float,
+    spacing: int,
+    dimension: int,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    The same for points that need not be samples: a point at a sample's location has that sample's values; for any other point, no sample is left out.
     """
 
 def find_roots(
@@ -263,7 +303,10 @@ def saddles(
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     pieces: int,
-    tau: float,
+    tau: float
+    | Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
     lower: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
@@ -277,7 +320,7 @@ def saddles(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other, and by edges from the rows `lower` to the rows `upper`.
+    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other or, if tau has one value per row, no farther apart than the larger of their two values; and by edges from the rows `lower` to the rows `upper`.
     """
 
 def merges(

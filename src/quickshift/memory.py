@@ -24,6 +24,8 @@ __all__ = [
     "find_clusters_bytes",
     "fit_bytes",
     "link_bytes",
+    "local_fit_bytes",
+    "local_scale_bytes",
     "prepare_bytes",
     "require_memory",
     "rule_bytes",
@@ -88,6 +90,15 @@ def climb_bytes(n_samples: int, n_features: int) -> int:
 def _block_bytes(n_samples: int, n_features: int) -> int:
     """Bytes of the copy of the points that is cut into blocks for matrix products."""
     return _WORD * n_samples * (n_features + 4)
+
+
+def local_scale_bytes(n_samples: int, n_features: int) -> int:
+    """Bytes that measuring local scales needs beyond the tree: r and tau, by slot and by row."""
+    slots, _ = _core.tree_shape(n_samples)
+    needed = _WORD * 2 * (slots + n_samples)
+    if _core.may_search_in_blocks(n_features):
+        needed += _block_bytes(n_samples, n_features)
+    return needed
 
 
 def cut_bytes(n_samples: int) -> int:
@@ -166,6 +177,25 @@ def fit_bytes(
     tables = _WORD * n_samples // 2  # freed by then, but the threads' allocators keep the memory
     tree = tree_bytes(n_samples, n_features) + tables
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
+
+
+def local_fit_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
+    """Bytes that a fit with local scales needs at its peak, beyond the samples as they are given.
+
+    While a larger scale is tried, the result of the first one is kept: scales, parents, distances,
+    labels and levels.
+    """
+    column = _WORD * n_samples
+    link = 3 * column + link_bytes(n_samples) + _WORD * sum(_core.tree_shape(n_samples))
+    stages = [
+        local_scale_bytes(n_samples, n_features),
+        3 * column + climb_bytes(n_samples, n_features),
+        5 * column + cut_bytes(n_samples),
+        *([5 * column + link] if links else []),
+    ]
+    kept = 6 * column if links else 0
+    tree = tree_bytes(n_samples, n_features) + column // 2
+    return max(prepare_bytes(n_samples, n_features), tree + kept + max(stages))
 
 
 # Available memory

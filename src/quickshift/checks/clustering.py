@@ -3,18 +3,30 @@
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks.numbers import check_choice, check_count, check_real, check_tau
+from quickshift.checks.numbers import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_real,
+    check_tau,
+    check_whole,
+)
 from quickshift.checks.points import check_period
 
 __all__ = [
     "check_bandwidth_underflow",
     "check_cut",
+    "check_local",
     "check_metric",
+    "check_min_significance",
+    "check_n_neighbors",
     "check_n_trees",
     "check_rtol",
+    "check_taus",
     "check_ties",
 ]
 
@@ -46,6 +58,76 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
 def check_ties(ties: Any) -> str:
     """Return the rule for samples of equal height, "total" or "strict"."""
     return check_choice(ties, "ties", TIES)
+
+
+def check_taus(tau: Any, n: int, what: str = "sample") -> float | Floats:
+    """Return one length of at least 0, or one per sample (or query) as an array."""
+    if np.ndim(tau) == 0:
+        return check_tau(tau)
+    lengths = np.ascontiguousarray(tau, dtype=np.float64)
+    if lengths.shape != (n,):
+        raise ValueError(
+            f"tau has shape {lengths.shape}, expected one length, or an array of shape ({n},) with "
+            f"one length per {what}."
+        )
+    if not (lengths >= 0).all():
+        raise ValueError("tau has negative or NaN entries, expected lengths of at least 0.")
+    return lengths
+
+
+def check_local(kernel: str, n_neighbors: Any, *, local: bool) -> None:
+    """Raise if parameters are given that the chosen kind of density does not have."""
+    if local and kernel != "gaussian":
+        raise ValueError(
+            f"kernel is {kernel!r} but bandwidth is 'local', which uses distances to neighbors "
+            f"instead of a kernel. Give a bandwidth too, for example bandwidth='auto', or leave "
+            f"kernel out."
+        )
+    if not local and not (isinstance(n_neighbors, str) and n_neighbors == "auto"):
+        raise ValueError(
+            f"n_neighbors is {n_neighbors!r}, which only bandwidth='local' uses. Leave n_neighbors "
+            f"out, or leave bandwidth out."
+        )
+
+
+def check_n_neighbors(n_neighbors: Any, total_weight: float, n_samples: int) -> int | None:
+    """Return the given number of neighbors, or None for "auto".
+
+    Weights are frequencies: a total below 8 for more than eight rows shows that they are not.
+    """
+    if total_weight < 8 < n_samples:
+        raise ValueError(
+            f"sample_weight has the sum {total_weight:g} for {n_samples} rows, expected "
+            f"frequencies: a weight of 2 counts a row twice. Multiply the weights by a constant, "
+            f"for example so that they sum to (Σw)² / Σw²."
+        )
+    if isinstance(n_neighbors, str):
+        check_choice(n_neighbors, "n_neighbors", ("auto",), "a whole number or ")
+        return None
+    most = max(math.ceil(total_weight) - 1, 1)
+    expected = f"a whole number from 1 to {most}, the number of other samples, or 'auto'"
+    number = check_whole(n_neighbors, "n_neighbors", expected=expected)
+    if not 1 <= number <= most:
+        raise ValueError(f"n_neighbors is {n_neighbors!r}, expected {expected}.")
+    return number
+
+
+def check_min_significance(min_significance: Any, tau: Any, n_clusters: Any) -> float | None:
+    """Return the given least significance, or None for "auto".
+
+    Raises if ``tau`` or ``n_clusters`` is given as well, because then nothing else is merged.
+    """
+    if isinstance(min_significance, str):
+        check_choice(min_significance, "min_significance", ("auto",), "a number or ")
+        return None
+    least = check_nonnegative(min_significance, "min_significance")
+    if n_clusters is not None or not isinstance(tau, str):
+        name, value = ("n_clusters", n_clusters) if n_clusters is not None else ("tau", tau)
+        raise ValueError(
+            f"min_significance is {min_significance!r} and {name} is {value!r}, expected at most "
+            f"one of them, because each decides which modes stay. Leave one of them out."
+        )
+    return least
 
 
 def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:

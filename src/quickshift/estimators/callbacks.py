@@ -38,18 +38,18 @@ class FitReport:
     ----------
     estimator : BaseEstimator
         The estimator that is being fitted.
-    n_stages : int
-        Number of stages that the fit will have.
+    n_stages : int or None
+        Number of stages that the fit will have, if it is known.
     """
 
-    def __init__(self, estimator: Any, n_stages: int) -> None:
+    def __init__(self, estimator: Any, n_stages: int | None) -> None:
         self._estimator = estimator
         self._fit = estimator._init_callback_context(max_subtasks=n_stages)
         self._stage: Any = None
         self._told = 0
 
     @classmethod
-    def wanted(cls, estimator: Any, n_stages: int) -> "FitReport | None":
+    def wanted(cls, estimator: Any, n_stages: int | None) -> "FitReport | None":
         """Return a report if the estimator has callbacks, otherwise None."""
         return cls(estimator, n_stages) if getattr(estimator, "_skl_callbacks", None) else None
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
@@ -9,7 +10,6 @@ from quickshift.bandwidth import spread
 from quickshift.checks.numbers import check_length
 from quickshift.checks.results import check_row_pair
 from quickshift.estimators.quick_shift import QuickShift
-from quickshift.stages.clusters import in_densities
 from quickshift.stages.diagnosis.conditions import Condition, conditions
 from quickshift.stages.diagnosis.modes import (
     ModeDiagnosis,
@@ -18,6 +18,7 @@ from quickshift.stages.diagnosis.modes import (
     mode_recovery,
 )
 from quickshift.stages.diagnosis.separation import Separation, separation
+from quickshift.stages.local_scale import LocalScale
 from quickshift.stages.parent_graph import rounded
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -124,36 +125,42 @@ def diagnose(
     The mode at row 1 has density 0.4633, prominence 0.4633 and significance inf; no sample is...
     """
     check_is_fitted(fitted)
-    estimate, samples, h = fitted._estimate, fitted._graph.samples, fitted.bandwidth_
+    estimate, samples = fitted._estimate, fitted._graph.samples
+    # Under local scale, the medians stand for the paper's one bandwidth and one tau.
+    h, tau = float(np.median(fitted.bandwidth_)), float(np.median(fitted.tau_))
     r_m = h if mode_radius is None else check_length(mode_radius, "mode_radius")
-    r_s = 2.1 * fitted.tau_ or h
+    r_s = 2.1 * tau or h
     if separation_radius is not None:
         r_s = check_length(separation_radius, "separation_radius")
-    tree = in_densities(fitted._assessed_tree(), estimate)
+    tree = fitted._tree_in_densities()
     density = rounded(fitted._graph.heights, fitted._graph.significant_bits)
-    graph = replace(fitted._graph, heights=density if tree.log_unit else estimate.density(density))
+    if not tree.log_unit:
+        density = estimate.density(density)
+    elif isinstance(estimate, LocalScale):
+        density = -1.0 / density  # the levels of the tree, 1/r
+    graph = replace(fitted._graph, heights=density)
     return Diagnosis(
         modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
         theorem_2=mode_recovery(
-            graph, fitted.tau_, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
+            graph, tau, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
         ),
         conditions=conditions(
             samples.total_weight,
             samples.n_features,
             h=h,
-            tau=fitted.tau_,
+            tau=tau,
             spread=spread(*samples.tree.locations(), samples.period),
-            kernel=estimate.kernel.name,
+            kernel="gaussian" if isinstance(estimate, LocalScale) else estimate.kernel.name,
             r_s=None if pair is None and separation_radius is None else r_s,
         ),
-        separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s),
+        separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s, tau),
         log_unit=tree.log_unit,
     )
 
 
 def _separation(
-    fitted: QuickShift, density: Floats, pair: tuple[int, int], r_s: float
+    fitted: QuickShift, density: Floats, pair: tuple[int, int], r_s: float, tau: float
 ) -> Separation:
     check_row_pair(pair)
     samples = fitted._graph.samples
-    return separation(samples, density, *pair, r_s=r_s, tau=fitted.tau_, n_jobs=fitted.n_jobs)
+    return separation(samples, density, *pair, r_s=r_s, tau=tau, n_jobs=fitted.n_jobs)

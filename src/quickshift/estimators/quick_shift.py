@@ -10,14 +10,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.bandwidth import RULES
-from quickshift.checks.clustering import check_cut, check_metric, check_rtol, check_ties
+from quickshift.checks.clustering import (
+    check_cut,
+    check_local,
+    check_metric,
+    check_min_significance,
+    check_n_neighbors,
+    check_rtol,
+    check_ties,
+)
 from quickshift.checks.numbers import check_choice, check_count
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel
-from quickshift.memory import fit_bytes, link_bytes, prepare_bytes, require_memory
-from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of
+from quickshift.memory import (
+    fit_bytes,
+    link_bytes,
+    local_fit_bytes,
+    prepare_bytes,
+    require_memory,
+)
+from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of, in_densities
 from quickshift.stages.density import (
     Estimate,
     heights_at_points,
@@ -25,7 +39,9 @@ from quickshift.stages.density import (
     make_estimate,
     sums_at_samples,
 )
-from quickshift.stages.forest import cut, cut_into, linkage
+from quickshift.stages.forest import cut, cut_at, cut_into, linkage
+from quickshift.stages.local_clusters import LocalSettings, local_clusters_of, tree_by_scale
+from quickshift.stages.local_scale import LocalScale, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph, assign_points, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
@@ -46,24 +62,41 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    bandwidth : float or {"auto", "paper", "scott", "silverman", "cv"}, default="auto"
-        h, the scale that divides distances in the kernel, or a rule that chooses it from the data.
-        "paper" and "scott" are the rate n^(-1/(4+d)) of the paper times the spread of the data.
-        "auto" is half of that; with more than five features it is at least a third of the median
-        distance to the nearest distinct sample. "silverman" is the normal reference rule. "cv"
-        maximizes the leave-one-out likelihood. Features should be on comparable scales.
+    bandwidth : "local", float or {"auto", "paper", "scott", "silverman", "cv"}, default="local"
+        How the density is estimated. "local" needs no bandwidth: every sample has a scale of its
+        own, its mean distance r to its `n_neighbors` nearest others, and the density is
+        proportional to r^-d. All other values give the paper's kernel density with one bandwidth h
+        for all samples, the scale that divides distances in the kernel: a number, or a rule that
+        chooses it from the data. "paper" and "scott" are the rate n^(-1/(4+d)) of the paper times
+        the spread of the data. "auto" is half of that; with more than five features it is at least
+        a third of the median distance to the nearest distinct sample. "silverman" is the normal
+        reference rule. "cv" maximizes the leave-one-out likelihood. Features should be on
+        comparable scales.
     tau : float or "auto", default="auto"
-        Longest move. A mode that has a higher sample within tau joins that sample's cluster. "auto"
-        is 1.5 (Gaussian) bandwidths, but at least the 99th percentile of the distance to the
-        nearest distinct sample. Only with "auto", modes that chance may have produced, and modes
-        far less significant than the others, are merged into higher ones after the cut.
+        Longest move. A mode that has a higher sample within tau joins that sample's cluster. With
+        "auto" and local scale, each sample has a tau of its own, the distance to its eighth nearest
+        distinct sample (sixteenth if there is one feature, fewer in small samples). With "auto" and
+        one bandwidth, tau is 1.5 (Gaussian) bandwidths, but at least the 99th percentile of the
+        distance to the nearest distinct sample. Only with "auto", modes that chance may have
+        produced, and modes far less significant than the others, are merged into higher ones after
+        the cut.
+    n_neighbors : int or "auto", default="auto"
+        Number of nearest other samples that determine a local scale. "auto" is 1.6 n^(1/3), but at
+        least 4 and at most n/3; if that finds one cluster only, twice and four times as many are
+        tried. A larger number smooths more.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
         "tricube", "cosine" or "epanechnikov".
     n_clusters : int, optional
         Number of clusters wanted, instead of `tau`: this many modes are kept, the most significant
-        ones. If there are fewer modes, the longest moves are removed instead until there are
-        enough. At most the number of distinct samples.
+        ones. If there are fewer modes, the longest moves (relative to the tau of each sample, if
+        these differ) are removed instead until there are enough. At most the number of distinct
+        samples.
+    min_significance : float or "auto", default="auto"
+        Least significance of a mode that stays a cluster of its own, see `significance_`. "auto" is
+        the significance that chance rarely exceeds in samples of one Gaussian; in addition, modes
+        far less significant than the others are merged. A number is the only condition. If one
+        group is split into several clusters, increase it; if clusters are missing, decrease it.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -98,16 +131,23 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Row of the nearest higher sample, however far away; the sample's own row if there is none.
     parent_distance_ : ndarray of shape (n_samples,)
         Distance to the parent; infinite if there is none, NaN for samples of weight zero.
-    bandwidth_ : float
-        The bandwidth used.
+    bandwidth_ : float or ndarray of shape (n_samples,)
+        The bandwidth used; with local scale, r of each sample.
+    n_neighbors_ : int
+        The number of neighbors used; only with local scale.
+    min_significance_ : float
+        Least finite significance of the clusters. If there is one cluster, the significance that
+        another mode would have needed; 0 if `tau` was given. With local scale, a fit with
+        `n_neighbors_` and `min_significance_` as parameters gives the same clusters.
     significance_ : ndarray of shape (`n_clusters_`,)
         Prominence of each mode in standard errors of the estimate; infinite for the highest mode.
         Computed on first access, unless the fit needed it.
-    tau_ : float
-        The tau used. With "auto" or `n_clusters`, ``labels_at(tau_)`` may have more clusters,
-        because it merges no modes. If `n_clusters` exceeds the number of modes, `tau_` is the
-        length of the longest move kept; if some moves of exactly that length were removed,
-        ``labels_at(tau_)`` has fewer clusters.
+    tau_ : float or ndarray of shape (n_samples,)
+        The tau used, one number or one per sample. With "auto" or `n_clusters`,
+        ``labels_at(tau_)`` may have more clusters, because it merges no modes. If `n_clusters`
+        exceeds the number of modes, `tau_` is the length of the longest move kept (with local
+        scale, a multiple of each sample's own tau); if some moves of exactly that length were
+        removed, ``labels_at(tau_)`` has fewer clusters.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -133,20 +173,23 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     array([0, 0, 0, 0, 0])
     """
 
-    _estimate: Estimate
+    _estimate: Estimate | LocalScale
     _graph: ParentGraph
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
+    _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
 
     def __init__(
         self,
-        bandwidth: float | str = "auto",
+        bandwidth: float | str = "local",
         tau: float | str = "auto",
         *,
+        n_neighbors: int | str = "auto",
         kernel: str = "gaussian",
         n_clusters: int | None = None,
+        min_significance: float | str = "auto",
         metric: str = "euclidean",
         period: ArrayLike | None = None,
         ties: str = "total",
@@ -155,8 +198,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         self.bandwidth = bandwidth
         self.tau = tau
+        self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.n_clusters = n_clusters
+        self.min_significance = min_significance
         self.metric = metric
         self.period = period
         self.ties = ties
@@ -194,22 +239,24 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
-            tau = check_cut(self.tau, self.n_clusters, len(points))
+            cut_by: dict[str, Any] = {
+                "tau": check_cut(self.tau, self.n_clusters, len(points)),
+                "n_clusters": self.n_clusters,
+                "min_significance": check_min_significance(
+                    self.min_significance, self.tau, self.n_clusters
+                ),
+                "link": self._needs_tree(),
+            }
             check_ties(self.ties)
+            check_local(get_kernel(self.kernel).name, self.n_neighbors, local=self._is_local())
             self._require_memory(points.shape)
             if report:
                 report.begin(points, sample_weight)
-            settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": report}
             weights = check_weights(sample_weight, len(points))
             period = check_metric(self.metric, self.period, points.shape[1])
-            samples = build_samples(points, weights, period, **settings)
-            estimate = self._fit_estimate(samples, report)
-            sums = sums_at_samples(estimate, report)
-            graph = find_parents(samples, sums, self.ties, estimate.significant_bits, **settings)
-            clusters = clusters_of(
-                estimate, graph, tau, self.n_clusters, link=self._needs_tree(), **settings
-            )
-            self._store(points, estimate, graph, clusters)
+            samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=report)
+            fit = self._fit_local if self._is_local() else self._fit_kernel
+            self._store(points, *fit(samples, cut_by, report))
             if report:
                 report.end(points, sample_weight)
         return self
@@ -231,7 +278,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Label of each point's cluster.
         """
         points = self._queries(X)
-        return self._labels_of(points, self.labels_, self.tau_)
+        tau = self.tau_ if isinstance(self.tau_, float) else None
+        return self._labels_of(points, self.labels_, tau)
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density at points.
@@ -245,18 +293,19 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_queries,)
             Logarithm of the estimated density; minus infinity if no sample is within the support of
-            a compact kernel.
+            a compact kernel. The density of local scales does not integrate to 1, so its values
+            should only be compared with those of other local scales.
         """
         points = self._queries(X)
-        return log_density_at_points(self._estimate, points)
+        return self._log_density_at(points)
 
-    def labels_at(self, tau: float) -> Indices:
+    def labels_at(self, tau: float | ArrayLike) -> Indices:
         """Label the samples as if fitted with another tau; the estimator is not changed.
 
         Parameters
         ----------
-        tau : float
-            Longest move.
+        tau : float or array-like of shape (n_samples,)
+            Longest move, one length for all samples or one per sample.
 
         Returns
         -------
@@ -277,8 +326,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             Number of clusters.
         by : {"significance", "tau"}, default="significance"
             How clusters are chosen. "significance": of the modes at `tau_`, the most significant
-            ones are kept; if there are fewer modes than clusters, the longest moves are removed
-            instead. "tau": the longest moves are removed in any case.
+            ones are kept; if there are fewer modes than clusters, the longest moves (relative to
+            the tau of each sample, if these differ) are removed instead. "tau": the longest moves
+            are removed in any case.
 
         Returns
         -------
@@ -290,6 +340,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         by_tau = check_choice(by, "by", ("significance", "tau")) == "tau"
         if not by_tau:
             check_count(n_clusters, "n_clusters", self.labels_.size)
+        if isinstance(self._estimate, LocalScale) and not by_tau:
+            return self._local_labels_for(self._estimate, n_clusters)
         if by_tau or n_clusters > self._clusters.unmerged.roots.size:
             forest = cut_into(self._graph, n_clusters, n_jobs=self.n_jobs)
             return self._complete(forest.labels, forest.tau)
@@ -304,9 +356,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self._require_absent()
             log_density = self._estimate.log_density(self._graph.heights)
             if self._absent.size:
-                log_density[self._absent] = log_density_at_points(
-                    self._estimate, self._absent_points
-                )
+                log_density[self._absent] = self._log_density_at(self._absent_points)
             self._log_density = log_density
         return self._log_density
 
@@ -354,6 +404,19 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         )
         return graph
 
+    def _local_labels_for(self, scale: LocalScale, n_clusters: int) -> Indices:
+        """Label the samples as a fit with this scale and this number of clusters does."""
+        clusters = self._clusters
+        if clusters.unmerged.tau is not scale.tau:  # the fit was cut at another tau
+            forest = cut_at(self._graph, scale.tau, n_jobs=self.n_jobs)
+            clusters = Clusters(forest, forest, None, 0.0)
+        if n_clusters > clusters.unmerged.roots.size:
+            tau = scale.tau
+            forest = cut_into(self._graph, n_clusters, relative_to=tau, n_jobs=self.n_jobs)
+            return self._complete(forest.labels, forest.tau)
+        tree = clusters.tree or tree_by_scale(scale, clusters.unmerged)
+        return self._complete(keep_most_significant(tree, n_clusters).leaf_labels, scale.tau)
+
     def _queries(self, X: ArrayLike) -> Numbers:
         """Check new points, and that their tree fits into memory."""
         check_is_fitted(self)
@@ -371,6 +434,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Whether the cluster tree is wanted even if a given tau does not need it."""
         return False
 
+    def _is_local(self) -> bool:
+        return isinstance(self.bandwidth, str) and self.bandwidth == "local"
+
     def _links(self) -> bool:
         """Whether the fit links a cluster tree."""
         return self._needs_tree() or isinstance(self.tau, str)
@@ -378,20 +444,42 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _count_rules(self) -> int:
         return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
 
-    def _count_stages(self) -> int:
+    def _count_stages(self) -> int | None:
+        if self._is_local():
+            return None  # up to three scales are tried
         return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
 
     def _require_memory(self, shape: tuple[int, ...]) -> None:
         """Raise before the fit begins if it would run out of memory."""
-        kernel = get_kernel(self.kernel).name
-        rules = self._count_rules() > 0
-        needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=self._links())
+        kernel, links = get_kernel(self.kernel).name, self._links()
+        if self._is_local():
+            needed = local_fit_bytes(shape[0], shape[1], links=links)
+        else:
+            rules = self._count_rules() > 0
+            needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=links)
         require_memory(needed, "fit", shape)
+
+    def _fit_kernel(
+        self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
+    ) -> tuple[Estimate, ParentGraph, Clusters]:
+        estimate = self._fit_estimate(samples, report)
+        sums = sums_at_samples(estimate, report)
+        settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": report}
+        graph = find_parents(samples, sums, self.ties, estimate.significant_bits, **settings)
+        return estimate, graph, clusters_of(estimate, graph, **cut_by, **settings)
+
+    def _fit_local(
+        self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
+    ) -> tuple[LocalScale, ParentGraph, Clusters]:
+        k = check_n_neighbors(self.n_neighbors, samples.total_weight, samples.n_samples)
+        settings = LocalSettings(n_neighbors=k, ties=self.ties, **cut_by)
+        found = local_clusters_of(samples, settings, n_jobs=self.n_jobs, progress=report)
+        return found.scale, found.graph, found.clusters
 
     def _fit_estimate(self, samples: Samples, progress: FitReport | None) -> Estimate:
         kernel, rtol, h = get_kernel(self.kernel), check_rtol(self.rtol), self.bandwidth
         if isinstance(h, str):
-            check_choice(h, "bandwidth", RULES, "a positive number or ")
+            check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
             h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
         return make_estimate(samples, h, kernel, rtol, self.n_jobs)
 
@@ -401,18 +489,34 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if clusters.tree is None:
             shape = self._graph.samples.n_samples, self._graph.samples.n_features
             require_memory(link_bytes(shape[0]), "linking the cluster tree", shape)
-            tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
+            if isinstance(self._estimate, LocalScale):
+                tree = tree_by_scale(self._estimate, clusters.unmerged)
+            else:
+                tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
             self._clusters = clusters = replace(clusters, tree=tree)
             return tree
         return clusters.tree
 
+    def _tree_in_densities(self) -> ClusterTree:
+        """Return the cluster tree of the unmerged forest, with densities if these do not overflow.
+
+        Its samples of weight zero have no density.
+        """
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            return in_densities(self._assessed_tree(), estimate.density_of_levels)
+        return in_densities(self._assessed_tree(), estimate.density)
+
     def _store(
-        self, points: Numbers, estimate: Estimate, graph: ParentGraph, clusters: Clusters
+        self,
+        points: Numbers,
+        estimate: Estimate | LocalScale,
+        graph: ParentGraph,
+        clusters: Clusters,
     ) -> None:
         self._estimate, self._graph, self._clusters = estimate, graph, clusters
         forest = clusters.forest
-        self.bandwidth_ = estimate.bandwidth
-        self.tau_ = forest.tau
+        self.min_significance_ = clusters.min_significance
         self.parent_ = graph.parent
         self.parent_distance_ = graph.distance
         self.mode_indices_ = forest.roots.copy()
@@ -422,19 +526,54 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self._log_density = None
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
+        self._store_scales(estimate, forest.tau)
         if self._absent.size:
             with np.errstate(over="ignore", under="ignore"):
-                absent = np.exp(log_density_at_points(estimate, self._absent_points))
+                absent = np.exp(self._log_density_at(self._absent_points))
             self.density_[self._absent] = absent
-        self.labels_ = self._complete(forest.labels, forest.tau)
+        self.labels_ = self._complete(forest.labels, self.tau_)
 
-    def _complete(self, labels: Indices, tau: float) -> Indices:
+    def _store_scales(self, estimate: Estimate | LocalScale, tau: float | Floats) -> None:
+        """Set `bandwidth_`, `tau_` and `n_neighbors_`, also for samples of weight zero."""
+        self.bandwidth_: float | Floats
+        self.tau_: float | Floats = tau
+        if isinstance(estimate, Estimate):
+            self.bandwidth_ = estimate.bandwidth
+            return
+        self.n_neighbors_ = estimate.n_neighbors
+        self.bandwidth_, self._multiple_of_tau = estimate.r, 1.0
+        if not isinstance(tau, float) and tau is not estimate.tau:
+            self._multiple_of_tau = float(np.nanmax(tau / estimate.tau))
+        if self._absent.size:
+            r, own = scales_at_points(estimate, self._absent_points)
+            self.bandwidth_ = estimate.r.copy()
+            self.bandwidth_[self._absent] = r
+            if not isinstance(tau, float):
+                self.tau_ = tau.copy()
+                self.tau_[self._absent] = own * self._multiple_of_tau
+
+    def _complete(self, labels: Indices, tau: float | Floats) -> Indices:
         """Return a copy of labels, with samples of weight zero labeled as new points are."""
         labels = labels.copy()
         if self._absent.size:
-            labels[self._absent] = self._labels_of(self._absent_points, labels, tau)
+            own = tau if isinstance(tau, float) else tau[self._absent]
+            labels[self._absent] = self._labels_of(self._absent_points, labels, own)
         return labels
 
-    def _labels_of(self, points: Numbers, labels: Indices, tau: float) -> Indices:
-        heights = heights_at_points(self._estimate, points)
+    def _labels_of(self, points: Numbers, labels: Indices, tau: float | Floats | None) -> Indices:
+        """Label points by a cut at tau; None stands for the tau of each point itself."""
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            r, own = scales_at_points(estimate, points)
+            heights = -r
+            tau = own * self._multiple_of_tau if tau is None else tau
+        else:
+            heights = heights_at_points(estimate, points)
+        assert tau is not None  # a kernel density has one tau for all points
         return labels[assign_points(self._graph, points, heights, tau, n_jobs=self.n_jobs)]
+
+    def _log_density_at(self, points: Numbers) -> Floats:
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            return estimate.log_density(-scales_at_points(estimate, points)[0])
+        return log_density_at_points(estimate, points)

@@ -2,8 +2,9 @@
 
 from quickshift.arrays import Numbers
 from quickshift.estimators.quick_shift import QuickShift
-from quickshift.stages.clusters import Clusters, in_densities
+from quickshift.stages.clusters import Clusters
 from quickshift.stages.density import Estimate
+from quickshift.stages.local_scale import LocalScale
 from quickshift.stages.parent_graph import ParentGraph
 
 __all__ = ["QuickShiftTree"]
@@ -45,7 +46,11 @@ class QuickShiftTree(QuickShift):
         return True
 
     def _store(
-        self, points: Numbers, estimate: Estimate, graph: ParentGraph, clusters: Clusters
+        self,
+        points: Numbers,
+        estimate: Estimate | LocalScale,
+        graph: ParentGraph,
+        clusters: Clusters,
     ) -> None:
         super()._store(points, estimate, graph, clusters)
-        self.tree_ = in_densities(self._assessed_tree(), estimate)
+        self.tree_ = self._tree_in_densities()

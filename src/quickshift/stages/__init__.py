@@ -28,6 +28,8 @@ from quickshift.stages.diagnosis.modes import (
 from quickshift.stages.diagnosis.neighborhoods import StepFunction
 from quickshift.stages.diagnosis.separation import Separation, separation
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
+from quickshift.stages.local_clusters import LocalClusters, find_local_clusters
+from quickshift.stages.local_scale import LocalScale, local_scale
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.regression.branches import Branch, trace
 from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
@@ -46,6 +48,7 @@ from quickshift.stages.tree.distance import merge_distortion
 from quickshift.stages.tree.known_tree import known_tree
 from quickshift.stages.tree.significance import (
     assess,
+    assess_by_scale,
     chance_significance,
     keep_most_significant,
     keep_significant,
@@ -60,6 +63,8 @@ __all__ = [
     "Estimate",
     "Forest",
     "Joint",
+    "LocalClusters",
+    "LocalScale",
     "ModeDiagnosis",
     "ModeRecovery",
     "ParentGraph",
@@ -69,6 +74,7 @@ __all__ = [
     "Separation",
     "StepFunction",
     "assess",
+    "assess_by_scale",
     "assign",
     "chance_significance",
     "choose_bandwidth",
@@ -84,12 +90,14 @@ __all__ = [
     "diagnose_modes",
     "estimate_density",
     "find_clusters",
+    "find_local_clusters",
     "fit_estimate",
     "keep_most_significant",
     "keep_significant",
     "known_tree",
     "link",
     "linkage",
+    "local_scale",
     "merge_distortion",
     "mode_recovery",
     "mode_steps",

@@ -5,11 +5,13 @@
     Estimate, ParentGraph --automatic tau--> cut --> link --> assess --> keep the significant modes
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quickshift.checks.clustering import check_cut
+from quickshift.arrays import Floats
+from quickshift.checks.clustering import check_cut, check_min_significance
 from quickshift.checks.points import check_finite_density
 from quickshift.checks.results import check_same_samples
 from quickshift.memory import find_clusters_bytes, require_memory
@@ -24,11 +26,12 @@ from quickshift.stages.tree.significance import (
     chance_significance,
     keep_most_significant,
     keep_significant,
+    least_kept,
 )
 
 __all__ = ["Clusters", "find_clusters"]
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0: linking needs a positive one
+SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0: linking needs a positive one
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,15 @@ class Clusters:
         Cluster tree of the unmerged forest, with the significance of each mode. Its levels are sums
         of kernel profiles; its `log_unit` is the logarithm of the factor that turns them into
         densities. None if tau was given and ``link`` was false.
+    min_significance : float
+        Least finite significance of the modes that were kept. If only one mode was kept, the
+        significance that others would have needed; 0 if tau was given.
     """
 
     forest: Forest
     unmerged: Forest
     tree: ClusterTree | None
+    min_significance: float
 
 
 def find_clusters(
@@ -59,11 +66,12 @@ def find_clusters(
     *,
     tau: float | str = "auto",
     n_clusters: int | None = None,
+    min_significance: float | str = "auto",
     link: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Find the clusters that `QuickShift` finds.
+    """Find the clusters that `QuickShift` finds for a given bandwidth.
 
     If tau is given, the graph is cut at tau and nothing is merged: this is Algorithm 1. Otherwise
     the graph is cut at the tau that `choose_tau` chooses. Then insignificant modes are merged into
@@ -81,6 +89,9 @@ def find_clusters(
     n_clusters : int, optional
         Number of clusters, instead of tau: this many modes are kept, the most significant ones. If
         the cut has fewer modes, the longest edges are removed instead until there are enough.
+    min_significance : float or "auto"
+        Least significance of a mode. With "auto", `chance_significance` and the gap rule of
+        `keep_significant` decide.
     link : bool
         Whether to build the cluster tree even if tau is given and the clusters do not need it.
     n_jobs : int, optional
@@ -107,10 +118,11 @@ def find_clusters(
     check_same_samples((estimate.samples.n_samples, estimate.samples.n_features), shape)
     check_finite_density(graph.heights, samples.n_samples, samples.tree.absent_rows())
     length = check_cut(tau, n_clusters, samples.n_samples)
+    least = check_min_significance(min_significance, tau, n_clusters)
     links = link or length is None
     require_memory(find_clusters_bytes(*shape, links=links), "find_clusters", shape)
     return clusters_of(
-        estimate, graph, length, n_clusters, link=link, n_jobs=n_jobs, progress=progress
+        estimate, graph, length, n_clusters, least, link=link, n_jobs=n_jobs, progress=progress
     )
 
 
@@ -119,34 +131,60 @@ def clusters_of(
     graph: ParentGraph,
     tau: float | None,
     n_clusters: int | None,
+    min_significance: float | None,
     *,
     link: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Find clusters as `find_clusters` does, from checked arguments; a tau of None is "auto"."""
+    """Find clusters as `find_clusters` does, from checked arguments; None stands for "auto"."""
     if tau is not None:
         forest = cut_at(graph, tau, n_jobs=n_jobs, progress=progress)
         tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress) if link else None
-        return Clusters(forest, forest, tree)
+        return Clusters(forest, forest, tree, 0.0)
     h, kernel = estimate.bandwidth, estimate.kernel
     length = automatic_tau(graph.samples, h, kernel, n_jobs=n_jobs, progress=progress)
     forest = cut_at(graph, length, n_jobs=n_jobs, progress=progress)
     if n_clusters is not None and n_clusters > forest.roots.size:
         forest = cut_into(graph, n_clusters, n_jobs=n_jobs)
     tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
-    kept = _kept(tree, graph, n_clusters)
-    merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
-    return Clusters(merged, forest, tree)
+    chance = chance_significance(graph.samples.total_weight, graph.samples.n_features)
+    return merge_modes(forest, tree, n_clusters, min_significance, chance)
 
 
-def _kept(tree: ClusterTree, graph: ParentGraph, n_clusters: int | None) -> ClusterTree:
-    """Return the tree of the given number of modes, or of those that `keep_significant` keeps."""
+def merge_modes(
+    forest: Forest,
+    tree: ClusterTree,
+    n_clusters: int | None,
+    min_significance: float | None,
+    chance: float,
+) -> Clusters:
+    """Keep a number of modes, those of at least a given significance, or those above chance.
+
+    Parameters
+    ----------
+    forest : Forest
+        The cut.
+    tree : ClusterTree
+        The cluster tree of the forest, with the significance of each mode.
+    n_clusters : int or None
+        Number of modes to keep.
+    min_significance : float or None
+        Least significance of a mode.
+    chance : float
+        Used if neither is given: the significance that chance rarely exceeds.
+
+    Returns
+    -------
+    Clusters
+    """
+    least = chance if min_significance is None else min_significance
     if n_clusters is not None:
-        return keep_most_significant(tree, n_clusters)
-    samples = graph.samples
-    least = chance_significance(samples.total_weight, samples.n_features)
-    return keep_significant(tree, least)
+        kept = keep_most_significant(tree, n_clusters)
+    else:
+        kept = keep_significant(tree, least, gap=min_significance is None)
+    merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
+    return Clusters(merged, forest, tree, least_kept(kept, least))
 
 
 def assessed_tree(
@@ -161,22 +199,35 @@ def assessed_tree(
     Its levels are sums of kernel profiles, which never overflow.
     """
     graph = forest.graph
-    tau = max(forest.tau, _SHORTEST)
+    assert isinstance(forest.tau, float)  # a kernel density has one tau for all samples
+    tau = max(forest.tau, SHORTEST)
     tree = link_forest(graph.samples, graph.heights, forest, tau, n_jobs=n_jobs, progress=progress)
     return assess(replace(tree, log_unit=estimate.log_constant), estimate, graph)
 
 
-def in_densities(tree: ClusterTree, estimate: Estimate) -> ClusterTree:
-    """Return the tree with densities in place of sums of kernel profiles.
+def in_densities(tree: ClusterTree, to_density: Callable[[Floats], Floats]) -> ClusterTree:
+    """Return the tree with densities in place of other levels.
 
-    If some densities would overflow or underflow, the tree is returned as it is. Every level is the
-    sum at a sample, and the conversion preserves the order of the sums, so the tree stays exact.
+    If some densities would overflow or underflow, the tree is returned as it is. Every level is
+    that of a sample, and the conversion preserves their order, so the tree stays exact.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        Its levels are sums of kernel profiles, or 1/r.
+    to_density : callable
+        Turns an array of levels into densities.
+
+    Returns
+    -------
+    ClusterTree
     """
-    density = estimate.density(tree.density)
+    density = to_density(tree.density)
     present = density[tree.leaf_labels >= 0]
     if not (present >= np.finfo(np.float64).tiny).all() or np.isinf(present).any():
         return tree
     merges, piece_merges = tree.merges.copy(), tree.piece_merges.copy()
-    merges[:, 2] = estimate.density(merges[:, 2])
-    piece_merges[:, 2] = estimate.density(piece_merges[:, 2])
-    return replace(tree, density=density, merges=merges, piece_merges=piece_merges, log_unit=0.0)
+    merges[:, 2] = to_density(merges[:, 2])
+    piece_merges[:, 2] = to_density(piece_merges[:, 2])
+    tree = replace(tree, density=density, merges=merges, piece_merges=piece_merges)
+    return replace(tree, log_unit=0.0, power=1.0)

@@ -1,14 +1,15 @@
 """Forests: the parent graph cut at tau. Its trees are the clusters and its roots the modes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.checks.clustering import check_n_trees
-from quickshift.checks.numbers import check_count, check_tau
+from quickshift.checks.clustering import check_n_trees, check_taus
+from quickshift.checks.numbers import check_count
 from quickshift.checks.results import check_parents_have_weight
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -16,6 +17,9 @@ from quickshift.stages.parent_graph import ParentGraph
 from quickshift.threads import resolve_threads
 
 __all__ = ["Forest", "cut", "cut_into", "linkage"]
+
+_LARGEST = float(np.finfo(np.float64).max)
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class Edges(Protocol):
@@ -43,21 +47,21 @@ class Forest:
         zero, which are outside the forest.
     roots : ndarray of shape (n_clusters,), int64
         Row of each tree's root.
-    tau : float
-        Longest edge kept.
+    tau : float or ndarray of shape (n_samples,)
+        Longest edge kept, one length for all samples or one per sample.
     graph : ParentGraph
         The graph that was cut.
     """
 
     labels: Indices
     roots: Indices
-    tau: float
+    tau: float | Floats
     graph: ParentGraph
 
 
 def cut(
     graph: ParentGraph,
-    tau: float,
+    tau: float | ArrayLike,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -68,8 +72,9 @@ def cut(
     ----------
     graph : ParentGraph
         From `climb`.
-    tau : float
-        Longest edge kept; infinity keeps all.
+    tau : float or array-like of shape (n_samples,)
+        Longest edge kept; infinity keeps all. If there is one length per sample, the edge from a
+        sample to its parent is kept if it is no longer than that sample's length.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional
@@ -86,27 +91,31 @@ def cut(
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    length = check_tau(tau)
+    length = check_taus(tau, graph.distance.size)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
 
 
 def cut_at(
     graph: ParentGraph,
-    tau: float,
+    tau: float | Floats,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
     """Cut the parent graph as `cut` does, from checked arguments."""
     with reporting(progress, "cut"):
-        return Forest(*number_trees(graph, graph.distance, tau, n_jobs), tau, graph)
+        if isinstance(tau, float):
+            return Forest(*number_trees(graph, graph.distance, tau, n_jobs), tau, graph)
+        distance = np.where(graph.distance > tau, np.inf, graph.distance)
+        return Forest(*number_trees(graph, distance, _LARGEST, n_jobs), tau, graph)
 
 
 def cut_into(
     graph: ParentGraph,
     n_clusters: int,
     *,
+    relative_to: Floats | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
@@ -122,6 +131,8 @@ def cut_into(
         From `climb`.
     n_clusters : int
         Number of trees wanted.
+    relative_to : ndarray of shape (n_samples,), optional
+        Edges are compared by their length divided by this length of their sample.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional
@@ -131,7 +142,7 @@ def cut_into(
     Returns
     -------
     Forest
-        Its tau is the length of the longest edge kept.
+        Its tau is the length of the longest edge kept; with ``relative_to``, that multiple of it.
 
     Examples
     --------
@@ -145,9 +156,13 @@ def cut_into(
     wanted = check_count(n_clusters, "n_clusters", most, what)
     check_n_trees(wanted, least)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
-    distance, tau = without_longest(graph, wanted)
+    compared = graph
+    if relative_to is not None:
+        compared = replace(graph, distance=graph.distance / np.maximum(relative_to, _SMALLEST))
+    distance, tau = without_longest(compared, wanted)
     with reporting(progress, "cut_into"):
-        return Forest(*number_trees(graph, distance, tau, n_jobs), tau, graph)
+        labels, roots = number_trees(compared, distance, tau, n_jobs)
+    return Forest(labels, roots, tau if relative_to is None else tau * relative_to, graph)
 
 
 def numbers_of_trees(graph: Edges) -> tuple[int, int]:

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks.clustering import check_ties
-from quickshift.checks.numbers import check_count, check_tau
+from quickshift.checks.clustering import check_taus, check_ties
+from quickshift.checks.numbers import check_count
 from quickshift.checks.points import check_density, check_n_features, check_points
 from quickshift.memory import climb_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -135,7 +135,7 @@ def assign(
     queries: ArrayLike,
     density: ArrayLike,
     *,
-    tau: float,
+    tau: float | ArrayLike,
     n_jobs: int | None = None,
 ) -> Indices:
     """Find the sample whose label each new point takes.
@@ -148,8 +148,8 @@ def assign(
         The new points.
     density : array-like of shape (n_queries,)
         Height of each new point, in the units of ``graph.heights``.
-    tau : float
-        Largest distance to a higher sample whose label is taken.
+    tau : float or array-like of shape (n_queries,)
+        Largest distance to a higher sample whose label is taken, for all queries or for each.
     n_jobs : int, optional
         Number of threads; None for all cores.
 
@@ -170,11 +170,18 @@ def assign(
     points = check_points(queries, "queries")
     check_n_features(points, graph.samples.n_features, "queries")
     heights = check_density(density, points.shape[0])
-    return assign_points(graph, points, heights, check_tau(tau), n_jobs=n_jobs)
+    return assign_points(
+        graph, points, heights, check_taus(tau, len(points), "query"), n_jobs=n_jobs
+    )
 
 
 def assign_points(
-    graph: ParentGraph, points: Numbers, heights: Floats, tau: float, *, n_jobs: int | None = None
+    graph: ParentGraph,
+    points: Numbers,
+    heights: Floats,
+    tau: float | Floats,
+    *,
+    n_jobs: int | None = None,
 ) -> Indices:
     """Find the sample whose label each point takes as `assign` does, from checked arguments."""
     rows = _core.assign(
@@ -182,7 +189,7 @@ def assign_points(
         graph.heights,
         graph.significant_bits,
         graph.ties == "strict",
-        tau,
+        np.full(len(points), tau) if isinstance(tau, float) else tau,
         points,
         heights,
         resolve_threads(n_jobs),

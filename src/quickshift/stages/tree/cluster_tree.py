@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.clustering import check_taus
 from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.points import check_finite_density, check_rows
 from quickshift.checks.results import check_same_rows
@@ -56,8 +57,9 @@ class ClusterTree:
     merges : ndarray of shape (n_merges, 3)
         Surviving leaf, absorbed leaf and level of each merge, in descending order of level. The
         survivor is the highest leaf of its component. Leaves that never meet have no merge.
-    tau : float
-        Samples closer than this are linked.
+    tau : float or ndarray of shape (n_samples,)
+        Samples closer than this are linked. If there is one length per sample, samples are linked
+        that are no farther apart than the larger of their two lengths.
     sizes : ndarray of shape (n_leaves,)
         Total weight of each leaf's samples.
     towards : ndarray of shape (n_leaves,), int64
@@ -76,21 +78,25 @@ class ClusterTree:
         not known.
     log_unit : float
         Logarithm of the unit of ``density`` and of all levels. It is 0 if they are densities. If
-        densities would overflow or underflow, they are sums of kernel profiles instead, and this is
-        the logarithm of the factor that turns a sum into a density.
+        densities would overflow or underflow, other numbers stand in their place: sums of kernel
+        profiles, or with local scale 1/r. The logarithm of a density is then this number plus
+        ``power`` times the logarithm of the number in its place.
+    power : float
+        See ``log_unit``: 1, or with 1/r in place of densities the number of features.
     """
 
     leaf_labels: Indices
     leaf_indices: Indices
     density: Floats
     merges: Floats
-    tau: float
+    tau: float | Floats
     sizes: Floats
     towards: Indices
     pieces: Indices
     piece_merges: Floats
     significance: Floats | None = None
     log_unit: float = 0.0
+    power: float = 1.0
 
     @property
     def births(self) -> Floats:
@@ -363,7 +369,7 @@ def link(
     X: ArrayLike | Samples,
     density: ArrayLike,
     forest: Forest,
-    tau: float,
+    tau: float | ArrayLike,
     *,
     period: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -385,8 +391,10 @@ def link(
         Density of each sample, not negative. Rows of weight zero are ignored.
     forest : Forest
         From `cut`, of the same points.
-    tau : float
-        Samples closer than this are linked; the paper uses the tau of the cut.
+    tau : float or array-like of shape (n_samples,)
+        Samples closer than this are linked; the paper uses the tau of the cut. If there is one
+        length per sample, samples are linked that are no farther apart than the larger of their two
+        lengths.
     period : array-like of shape (n_features,), optional
         Period of each feature, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
@@ -406,8 +414,11 @@ def link(
     >>> link(X, density, cut(climb(X, density), 1.5), 1.5).merges
     array([[0., 1., 1.]])
     """
-    length = check_length(tau, "tau")
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
+    if np.ndim(tau) == 0:
+        length: float | Floats = check_length(tau, "tau")
+    else:
+        length = check_taus(tau, samples.n_samples)
     absent = samples.tree.absent_rows()
     check_same_rows(forest.labels, samples.n_samples, absent)
     values = check_finite_density(density, samples.n_samples, absent)
@@ -420,7 +431,7 @@ def link_forest(
     samples: Samples,
     values: Floats,
     forest: Forest,
-    tau: float,
+    tau: float | Floats,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,

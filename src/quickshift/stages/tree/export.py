@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
 
 _FORMAT = "quickshift cluster tree"
-_VERSION = 1
+_VERSION = 2
+_READABLE = (1, 2)  # version 1 has one tau for all samples, and no power
 _ARRAYS = (
     "leaf_labels",
     "leaf_indices",
@@ -69,7 +70,7 @@ def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
     """Return leaves and merges as a directed graph."""
     import networkx
 
-    graph = networkx.DiGraph(tau=tree.tau)
+    graph = networkx.DiGraph(**({"tau": tree.tau} if isinstance(tree.tau, float) else {}))
     leaves = zip(tree.leaf_indices.tolist(), tree.births.tolist(), tree.sizes.tolist(), strict=True)
     for leaf, (row, birth, size) in enumerate(leaves):
         graph.add_node(leaf, row=row, birth=birth, size=size)
@@ -80,10 +81,10 @@ def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
 
 def write_tree(tree: "ClusterTree", path: str | Path) -> None:
     """Write a tree as an .npz file of plain arrays, one of which holds the scalars as JSON."""
-    about = {"format": _FORMAT, "version": _VERSION, "tau": tree.tau, "log_unit": tree.log_unit}
-    numbers = json.dumps(about)
+    about = {"format": _FORMAT, "version": _VERSION}
+    numbers = json.dumps({**about, "log_unit": tree.log_unit, "power": tree.power})
     with Path(path).open("wb") as file:
-        arrays = {name: getattr(tree, name) for name in _ARRAYS}
+        arrays = {name: getattr(tree, name) for name in (*_ARRAYS, "tau")}
         if tree.significance is not None:
             arrays["significance"] = tree.significance
         np.savez_compressed(file, json=np.array(numbers), **arrays)
@@ -94,14 +95,17 @@ def read_tree(path: str | Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             numbers = json.loads(str(file["json"]))
-            if numbers["format"] != _FORMAT or numbers["version"] != _VERSION:
+            if numbers["format"] != _FORMAT or numbers["version"] not in _READABLE:
                 raise ValueError(f"format {numbers['format']!r}, version {numbers['version']!r}")
             fields = {name: file[name] for name in _ARRAYS}
             fields["significance"] = file.get("significance")
+            tau = file["tau"] if "tau" in file else np.float64(numbers["tau"])
     except (KeyError, ValueError, TypeError, EOFError) as error:
         message = (
             f"{str(path)!r} is not a cluster tree that this version can read ({error}), expected a "
             f"file written by ClusterTree.save. Save the tree again with this version."
         )
         raise ValueError(message) from error
-    return {**fields, "tau": float(numbers["tau"]), "log_unit": float(numbers["log_unit"])}
+    fields["tau"] = tau if tau.ndim else float(tau)
+    fields["log_unit"], fields["power"] = float(numbers["log_unit"]), numbers.get("power", 1.0)
+    return fields

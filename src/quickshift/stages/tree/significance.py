@@ -1,14 +1,16 @@
 """Significance: which modes are too prominent to be estimation noise."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_count
 from quickshift.stages.density import Estimate, heights_at_points
+from quickshift.stages.local_scale import LocalScale, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
 from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -26,6 +28,7 @@ _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
 # Share of the chance level. Ratios of significances have at least this share in their denominator,
 # because a ratio to a smaller number carries no information.
 _NEGLIGIBLE = 0.25
+_GAP = 1.5  # ratio of two successive significances that counts as a gap
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
@@ -68,7 +71,8 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    lowest = np.maximum(_lowest_on_segment(estimate, graph, rows[alone]), _LONE_POINT)
+    lowest = _lowest_on_segment(lambda x: heights_at_points(estimate, x), graph, rows[alone])
+    lowest = np.maximum(lowest, _LONE_POINT)
     death[alone] = np.minimum(lowest, birth[alone])
     significance = np.full(birth.size, np.inf)
     rest = ~top
@@ -83,8 +87,46 @@ def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats
     return np.log(birth / death) / np.sqrt(unit / birth + unit / death)
 
 
-def _lowest_on_segment(estimate: Estimate, graph: ParentGraph, rows: Indices) -> Floats:
-    """Return the lowest sum of profiles on the straight segment from each row to its parent."""
+def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) -> ClusterTree:
+    """Compute the significance of each leaf under local scale.
+
+    The logarithm of r has approximately the standard deviation 1 / (d √K). A leaf whose root has
+    the mean distance r, and that is absorbed at a sample whose mean distance is s, has the
+    significance d √(K/2) log(s / r). A leaf that meets no other leaf is compared with its parent,
+    the nearest higher sample: s is the largest mean distance on the straight segment between them.
+    The highest leaf has infinite significance.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        From `link`, with ``scale.levels`` as densities.
+    scale : LocalScale
+        From `local_scale`.
+    graph : ParentGraph
+        From `climb`, over ``scale.heights``.
+
+    Returns
+    -------
+    ClusterTree
+        The same tree with its ``significance``.
+    """
+    birth, death = tree.persistence().T
+    alone = lone_leaves(tree.merges, birth.size)
+    rows = tree.leaf_indices
+    top = alone & (graph.parent[rows] == rows)
+    alone &= ~top
+    lowest = _lowest_on_segment(lambda x: 1.0 / scales_at_points(scale, x)[0], graph, rows[alone])
+    death[alone] = np.minimum(lowest, birth[alone])
+    significance = np.full(birth.size, np.inf)
+    errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
+    significance[~top] = errors * np.log(birth[~top] / death[~top])
+    return replace(tree, significance=significance)
+
+
+def _lowest_on_segment(
+    evaluate: Callable[[Numbers], Floats], graph: ParentGraph, rows: Indices
+) -> Floats:
+    """Return the lowest value of a function on the straight segment from each row to its parent."""
     lowest = np.empty(rows.size)
     block = max(_BLOCK // (_ON_SEGMENT.size * graph.samples.n_features), 1)
     for first in range(0, rows.size, block):
@@ -93,8 +135,8 @@ def _lowest_on_segment(estimate: Estimate, graph: ParentGraph, rows: Indices) ->
         end = graph.samples.tree.coordinates(graph.parent[some])
         segment = _nearest_image(end - start, graph.samples)
         points = start[:, None, :] + segment[:, None, :] * _ON_SEGMENT[:, None]
-        sums = heights_at_points(estimate, points.reshape(-1, start.shape[1]))
-        lowest[first : first + block] = sums.reshape(some.size, -1).min(axis=1)
+        values = evaluate(points.reshape(-1, start.shape[1]))
+        lowest[first : first + block] = values.reshape(some.size, -1).min(axis=1)
     return lowest
 
 
@@ -108,13 +150,13 @@ def _nearest_image(delta: Floats, samples: Samples) -> Floats:
     return delta
 
 
-def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
+def keep_significant(tree: ClusterTree, least: float, *, gap: bool = True) -> ClusterTree:
     """Remove leaves that chance may have produced, and leaves far less significant than the others.
 
     Leaves below the given significance are removed. The others are sorted in descending order of
-    significance, and all that come after the largest drop, the largest ratio of one significance to
-    the next, are removed as well: if there are clusters, there is a gap between the least
-    significant of them and the bumps on their slopes.
+    significance. Where one is at least 1.5 times as significant as the next, there is a gap; the
+    leaves after the last gap are removed as well. If there are clusters, the gap separates the
+    least significant of them from the bumps on their slopes.
 
     Parameters
     ----------
@@ -122,6 +164,8 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
         From `assess`.
     least : float
         Least significance of a leaf, usually from `chance_significance`.
+    gap : bool
+        Whether the leaves after the last gap are removed; otherwise only those below ``least``.
 
     Returns
     -------
@@ -137,6 +181,8 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
     >>> keep_significant(tree, 0.5).labels(), keep_significant(tree, 1.0).labels()
     (array([0, 0, 0, 1, 1]), array([0, 0, 0, 0, 0]))
     """
+    if not gap:
+        return tree.prune(significance=least)
     descending = -np.sort(-tree.known_significance())
     finite = descending[np.isfinite(descending)]
     candidates = finite[finite >= least]
@@ -144,7 +190,27 @@ def keep_significant(tree: ClusterTree, least: float) -> ClusterTree:
         return tree.prune(significance=np.inf)
     following = np.append(finite, 0.0)[1 : candidates.size + 1]
     ratios = candidates / np.maximum(following, _NEGLIGIBLE * least)
-    return tree.prune(significance=float(candidates[np.argmax(ratios)]))
+    gaps = np.flatnonzero(ratios >= _GAP)
+    last = gaps[-1] if gaps.size else candidates.size - 1
+    return tree.prune(significance=float(candidates[last]))
+
+
+def least_kept(tree: ClusterTree, otherwise: float) -> float:
+    """Return the least finite significance of a tree's leaves, or another number if there is none.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        With the leaves that were kept.
+    otherwise : float
+        The number to return if only leaves of infinite significance were kept.
+
+    Returns
+    -------
+    float
+    """
+    finite = tree.known_significance()[np.isfinite(tree.known_significance())]
+    return float(finite.min()) if finite.size else otherwise
 
 
 def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
@@ -201,7 +267,9 @@ _SPARE = 1.2  # safety factor on the table, because real data are not Gaussian
 _LEAST = 0.2  # lower limit, for many features, where the table is close to 0
 
 
-def chance_significance(total_weight: float, n_features: int) -> float:
+def chance_significance(
+    total_weight: float, n_features: int, *, scale: float | None = None
+) -> float:
     """Return the significance that chance rarely exceeds in data with a single mode.
 
     Parameters
@@ -223,6 +291,8 @@ def chance_significance(total_weight: float, n_features: int) -> float:
     >>> chance_significance(1000, 2), chance_significance(1e9, 2) == chance_significance(1e5, 2)
     (1.74, True)
     """
+    if scale is not None:
+        return 3.7  # TODO
     log_samples = np.log(_SAMPLES)
     rows = [
         np.interp(np.log(total_weight), log_samples[: len(row)], row) for row in _BY_CHANCE.values()

@@ -1,0 +1,207 @@
+"""The default clusters: local scale at up to three scales, one cluster per significant mode.
+
+::
+
+    Samples --local_scale(K)--> climb --> cut(tau) --> link(tau) --> assess --> keep the significant
+"""
+
+from dataclasses import dataclass, replace
+
+from quickshift.checks.clustering import (
+    check_cut,
+    check_min_significance,
+    check_n_neighbors,
+    check_ties,
+)
+from quickshift.memory import local_fit_bytes, require_memory
+from quickshift.progress import Progress
+from quickshift.stages.clusters import SHORTEST, Clusters, merge_modes
+from quickshift.stages.forest import Forest, cut_at, cut_into
+from quickshift.stages.local_scale import (
+    SCALES,
+    LocalScale,
+    default_neighbors,
+    measure_scale,
+    n_varying,
+)
+from quickshift.stages.parent_graph import ParentGraph, find_parents
+from quickshift.stages.samples import Samples
+from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
+from quickshift.stages.tree.significance import assess_by_scale, chance_significance
+
+__all__ = ["LocalClusters", "find_local_clusters"]
+
+
+@dataclass(frozen=True)
+class LocalClusters:
+    """Clusters under local scale, and what they were found from.
+
+    Attributes
+    ----------
+    scale : LocalScale
+        The scale of each sample.
+    graph : ParentGraph
+        The parent of each sample.
+    clusters : Clusters
+        The clusters, before and after insignificant modes were merged. The levels of their tree are
+        ``scale.levels``.
+    """
+
+    scale: LocalScale
+    graph: ParentGraph
+    clusters: Clusters
+
+
+@dataclass(frozen=True)
+class LocalSettings:
+    """The checked parameters of `find_local_clusters`; None stands for "auto"."""
+
+    n_neighbors: int | None = None
+    tau: float | None = None
+    n_clusters: int | None = None
+    min_significance: float | None = None
+    ties: str = "total"
+    link: bool = False
+
+    def numbers_of_neighbors(self, total_weight: float) -> list[int]:
+        """List the K that are tried in turn until there is more than one cluster."""
+        if self.n_neighbors is not None:
+            return [self.n_neighbors]
+        one = self.tau is not None or self.n_clusters is not None
+        tried = [default_neighbors(total_weight, scale) for scale in SCALES[: 1 if one else None]]
+        return list(dict.fromkeys(tried))  # small samples limit K, and scales may coincide
+
+
+def find_local_clusters(
+    samples: Samples,
+    *,
+    n_neighbors: int | str = "auto",
+    tau: float | str = "auto",
+    n_clusters: int | None = None,
+    min_significance: float | str = "auto",
+    ties: str = "total",
+    link: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LocalClusters:
+    """Find the clusters that `QuickShift` finds by default.
+
+    Every sample has a scale of its own, see `local_scale`. With its K nearest others, the clusters
+    are those of `find_clusters`: cut, link, merge the insignificant modes. If one cluster is left,
+    2 K and 4 K neighbors are tried, whose estimate has less noise. If they do not find two clusters
+    either, the result with K neighbors stands.
+
+    Parameters
+    ----------
+    samples : Samples
+        From `prepare`.
+    n_neighbors : int or "auto"
+        K; a number is not multiplied.
+    tau : float or "auto"
+        Longest edge kept. "auto" is the tau of each sample. If tau is given, nothing is merged.
+    n_clusters : int, optional
+        Number of clusters, instead of tau: the most significant modes are kept. If there are fewer
+        modes, the edges that are longest relative to the tau of their sample are removed.
+    min_significance : float or "auto"
+        Least significance of a mode. With "auto", `chance_significance` and the gap rule of
+        `keep_significant` decide.
+    ties : {"total", "strict"}
+        Which of two samples of equal r is higher, see `climb`.
+    link : bool
+        Whether to build the cluster tree even if tau is given and the clusters do not need it.
+    n_jobs : int, optional
+        Number of threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
+
+    Returns
+    -------
+    LocalClusters
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quickshift.stages import prepare
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (60, 2)), rng.normal(9, 1, (40, 2))])
+    >>> found = find_local_clusters(prepare(X))
+    >>> np.bincount(found.clusters.forest.labels)
+    array([60, 40])
+    """
+    settings = LocalSettings(
+        check_n_neighbors(n_neighbors, samples.total_weight, samples.n_samples),
+        check_cut(tau, n_clusters, samples.n_samples),
+        n_clusters,
+        check_min_significance(min_significance, tau, n_clusters),
+        check_ties(ties),
+        link,
+    )
+    shape = samples.n_samples, samples.n_features
+    links = link or settings.tau is None
+    require_memory(local_fit_bytes(*shape, links=links), "find_local_clusters", shape)
+    return local_clusters_of(samples, settings, n_jobs=n_jobs, progress=progress)
+
+
+def local_clusters_of(
+    samples: Samples,
+    settings: LocalSettings,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LocalClusters:
+    """Find clusters as `find_local_clusters` does, from checked arguments."""
+    first = None
+    for k in settings.numbers_of_neighbors(samples.total_weight):
+        scale = measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
+        found = _clusters_at(scale, settings, progress)
+        if settings.tau is not None or found.clusters.forest.roots.size > 1:
+            return found
+        first = first or found
+    assert first is not None  # at least one K is tried
+    return first
+
+
+def _clusters_at(
+    scale: LocalScale, settings: LocalSettings, progress: Progress | None
+) -> LocalClusters:
+    """Find the clusters for one K."""
+    samples, n_jobs = scale.samples, scale.n_jobs
+    bits = scale.significant_bits
+    graph = find_parents(
+        samples, scale.heights, settings.ties, bits, n_jobs=n_jobs, progress=progress
+    )
+    if settings.tau is not None:
+        forest = cut_at(graph, settings.tau, n_jobs=n_jobs, progress=progress)
+        tree = tree_by_scale(scale, forest, progress) if settings.link else None
+        return LocalClusters(scale, graph, Clusters(forest, forest, tree, 0.0))
+    forest = cut_at(graph, scale.tau, n_jobs=n_jobs, progress=progress)
+    if settings.n_clusters is not None and settings.n_clusters > forest.roots.size:
+        forest = cut_into(graph, settings.n_clusters, relative_to=scale.tau, n_jobs=n_jobs)
+    tree = tree_by_scale(scale, forest, progress)
+    wanted, least = settings.n_clusters, settings.min_significance
+    clusters = merge_modes(forest, tree, wanted, least, chance_at(scale))
+    return LocalClusters(scale, graph, clusters)
+
+
+def chance_at(scale: LocalScale) -> float:
+    """Return the significance that chance rarely exceeds under a local scale."""
+    samples = scale.samples
+    multiple = scale.n_neighbors / default_neighbors(samples.total_weight)
+    return chance_significance(samples.total_weight, n_varying(samples), scale=multiple)
+
+
+def tree_by_scale(
+    scale: LocalScale, forest: Forest, progress: Progress | None = None
+) -> ClusterTree:
+    """Return the cluster tree of a forest under local scale, with the significance of each mode.
+
+    Its levels are 1/r. Samples are linked by the tau of the cut, if that is one number, otherwise
+    by their own.
+    """
+    tau = max(forest.tau, SHORTEST) if isinstance(forest.tau, float) else scale.tau
+    tree = link_forest(
+        scale.samples, scale.levels, forest, tau, n_jobs=scale.n_jobs, progress=progress
+    )
+    tree = replace(tree, log_unit=scale.log_constant, power=float(n_varying(scale.samples)))
+    return assess_by_scale(tree, scale, forest.graph)

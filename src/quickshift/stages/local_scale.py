@@ -1,0 +1,213 @@
+"""Local scale: a density without a bandwidth, from the distances to the nearest samples."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift import _core
+from quickshift.arrays import Floats, Numbers
+from quickshift.checks.clustering import check_n_neighbors
+from quickshift.checks.points import check_n_features, check_points
+from quickshift.memory import local_scale_bytes, prepare_bytes, require_memory
+from quickshift.progress import Progress, reporting
+from quickshift.stages.density import SIGNIFICANT_BITS
+from quickshift.stages.samples import Samples, prepare
+from quickshift.threads import resolve_threads
+
+__all__ = ["LocalScale", "local_scale"]
+
+SCALES = (1, 2, 4)  # multiples of K that the default rule tries in turn
+
+# K = max(4, 1.6 W^(1/3)): more samples, less noise, and still a vanishing share of them.
+_FEWEST_NEIGHBORS = 4
+_NEIGHBORS_PER_ROOT = 1.6
+_SMALLEST = float(np.finfo(np.float64).tiny)  # replaces an r of 0, which only underflow can give
+
+
+@dataclass(frozen=True)
+class LocalScale:
+    """The mean distance r of every sample to its K nearest others, and what follows from it.
+
+    The density is f(x) = c / (W r(x)^d): where samples are dense, r is small. So -r serves as the
+    height by which samples are compared. d is the number of features that are not constant.
+
+    Attributes
+    ----------
+    samples : Samples
+        The samples.
+    n_neighbors : int
+        K, the number of nearest other samples, counted by weight.
+    r : ndarray of shape (n_samples,)
+        Mean distance to them; NaN at rows of weight zero.
+    tau : ndarray of shape (n_samples,)
+        Distance to the g-th nearest distinct sample, the longest move of Quick Shift; NaN at rows
+        of weight zero.
+    n_jobs : int or None
+        Number of threads that a call may use; None for all cores.
+    """
+
+    samples: Samples
+    n_neighbors: int
+    r: Floats
+    tau: Floats
+    n_jobs: int | None
+
+    significant_bits = SIGNIFICANT_BITS
+
+    @property
+    def heights(self) -> Floats:
+        """The heights that `climb` compares: -r."""
+        return -self.r
+
+    @property
+    def levels(self) -> Floats:
+        """The levels of a cluster tree: 1/r, which is positive and does not over- or underflow."""
+        return 1.0 / np.maximum(self.r, _SMALLEST)
+
+    @property
+    def log_constant(self) -> float:
+        """Logarithm of c / W, so that the log density is this minus d log r."""
+        d, k = n_varying(self.samples), self.n_neighbors
+        log_ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
+        growth = math.lgamma(k + 1 + 1 / d) - math.lgamma(k + 1) - math.log1p(1 / d)
+        return d * growth - log_ball - math.log(self.samples.total_weight)
+
+    def log_density(self, heights: Floats) -> Floats:
+        """Turn heights, which are -r, into log densities."""
+        return self._log_density_of_levels(1.0 / np.maximum(-heights, _SMALLEST))
+
+    def density(self, heights: Floats) -> Floats:
+        """Turn heights into densities, which may over- or underflow in high dimension."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(self.log_density(heights))
+
+    def density_of_levels(self, levels: Floats) -> Floats:
+        """Turn levels, which are 1/r, into the same densities."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(self._log_density_of_levels(levels))
+
+    def _log_density_of_levels(self, levels: Floats) -> Floats:
+        result: Floats = self.log_constant + n_varying(self.samples) * np.log(levels)
+        return result
+
+    def scales_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
+        """Return r and tau of other points.
+
+        A point that equals a sample has that sample's r and tau. For any other point, they are
+        taken over all samples.
+        """
+        points = check_points(queries, "queries")
+        check_n_features(points, self.samples.n_features, "queries")
+        require_memory(prepare_bytes(*points.shape), "the local scale at queries", points.shape)
+        return scales_at_points(self, points)
+
+    def log_density_at(self, queries: ArrayLike) -> Floats:
+        """Return the log density at other points."""
+        return self.log_density(-self.scales_at(queries)[0])
+
+
+def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats]:
+    """Return r and tau of points as `LocalScale.scales_at` does, from checked arguments."""
+    return _core.local_scales_at(
+        scale.samples.tree,
+        np.ascontiguousarray(points),
+        float(scale.n_neighbors),
+        n_spacing(scale.samples),
+        n_varying(scale.samples),
+        resolve_threads(scale.n_jobs),
+    )
+
+
+def n_varying(samples: Samples) -> int:
+    """Return d, the number of features that are not constant, but at least 1."""
+    return max(samples.tree.n_varying, 1)
+
+
+def n_spacing(samples: Samples) -> int:
+    """Return g: tau is the distance to the g-th nearest distinct sample."""
+    most = 16 if n_varying(samples) == 1 else 8
+    return min(max(math.ceil(samples.tree.n_locations / 8), 2), most)
+
+
+def default_neighbors(total_weight: float, scale: int = 1) -> int:
+    """Return the default K for a total weight W: about 1.6 W^(1/3), at most a third of W.
+
+    Examples
+    --------
+    >>> default_neighbors(1000), default_neighbors(1000, scale=4), default_neighbors(6)
+    (16, 64, 2)
+    """
+    wanted = scale * max(_FEWEST_NEIGHBORS, round(_NEIGHBORS_PER_ROOT * math.cbrt(total_weight)))
+    return min(wanted, max(1, math.floor(total_weight / 3)))
+
+
+def local_scale(
+    X: ArrayLike | Samples,
+    n_neighbors: int | str = "auto",
+    *,
+    sample_weight: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LocalScale:
+    """Measure the mean distance of every sample to its K nearest others, and its tau.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or Samples
+        The points.
+    n_neighbors : int or "auto"
+        K. "auto" is 1.6 W^(1/3), where W is the number of samples or the sum of their weights, but
+        at least 4 and at most W/3.
+    sample_weight : array-like of shape (n_samples,), optional
+        Frequencies.
+    period : array-like of shape (n_features,), optional
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+    n_jobs : int, optional
+        Number of threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
+        ``done`` rises to 1. An exception that it raises stops the computation.
+
+    Returns
+    -------
+    LocalScale
+
+    Examples
+    --------
+    >>> scale = local_scale([[0.0], [1.0], [2.0], [3.0], [9.0]], 2)
+    >>> scale.r
+    array([1.5, 1. , 1. , 1.5, 6.5])
+    >>> scale.tau
+    array([2., 1., 1., 2., 7.])
+    """
+    samples = prepare(
+        X, sample_weight=sample_weight, period=period, n_jobs=n_jobs, progress=progress
+    )
+    given = check_n_neighbors(n_neighbors, samples.total_weight, samples.n_samples)
+    shape = samples.n_samples, samples.n_features
+    require_memory(local_scale_bytes(*shape), "local_scale", shape)
+    k = default_neighbors(samples.total_weight) if given is None else given
+    return measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
+
+
+def measure_scale(
+    samples: Samples,
+    n_neighbors: int,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LocalScale:
+    """Measure local scales as `local_scale` does, from checked arguments."""
+    with reporting(progress, "local_scale") as report:
+        r, tau = _core.local_scales(
+            samples.tree,
+            float(n_neighbors),
+            n_spacing(samples),
+            n_varying(samples),
+            resolve_threads(n_jobs),
+            report,
+        )
+    return LocalScale(samples, n_neighbors, r, tau, n_jobs)
