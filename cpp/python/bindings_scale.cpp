@@ -6,13 +6,15 @@ namespace quickshift {
 
 namespace {
 
-ScaleOptions scale_options(double neighbors, Index spacing, int dimension) {
+ScaleOptions scale_options(double neighbors, Index spacing, int dimension,
+                           ScaleMethod method = ScaleMethod::automatic) {
   require(neighbors >= 1.0 && spacing >= 1 && dimension >= 1,
           "neighbors, spacing and dimension must be at least 1");
   ScaleOptions options;
   options.neighbors = neighbors;
   options.spacing = spacing;
   options.dimension = dimension;
+  options.method = method;
   return options;
 }
 
@@ -22,8 +24,8 @@ double work_per_point(const ScaleOptions& options) {
 }
 
 auto scales_of_samples(const Tree& tree, double neighbors, Index spacing, int dimension,
-                       int threads, const Report& report) {
-  const ScaleOptions options = scale_options(neighbors, spacing, dimension);
+                       int threads, const Report& report, ScaleMethod method) {
+  const ScaleOptions options = scale_options(neighbors, spacing, dimension, method);
   Buffer<double> r(tree.rows);
   Buffer<double> tau(tree.rows);
   const double work = rows_times(tree, work_per_point(options));
@@ -50,8 +52,13 @@ auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighb
 }  // namespace
 
 void bind_scale(nb::module_& m) {
+  nb::enum_<ScaleMethod>(m, "ScaleMethod",
+                         "How local scales are found; tests use it to force each method.")
+      .value("automatic", ScaleMethod::automatic)
+      .value("tree", ScaleMethod::tree)
+      .value("blocks", ScaleMethod::blocks);
   m.def("local_scales", &scales_of_samples, "tree"_a, "neighbors"_a, "spacing"_a, "dimension"_a,
-        "threads"_a = 1, "report"_a = nb::none(),
+        "threads"_a = 1, "report"_a = nb::none(), "method"_a = ScaleMethod::automatic,
         "For each row, the mean distance to the `neighbors` nearest other samples, counted by "
         "weight, and the distance to the `spacing`-th nearest other location. Duplicates count as "
         "if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.");

@@ -13,11 +13,6 @@
 
 namespace quickshift {
 
-struct ScaleOfPoint {
-  double r;
-  double tau;
-};
-
 // Keeps the nearest samples of a point until they weigh K and are at g locations. Samples at the
 // point itself are kept apart: they are its copies.
 class KeepByWeight {
@@ -47,7 +42,10 @@ class KeepByWeight {
     if (found_.size() > most_) cut_back();
   }
 
-  // The scale of the point, in the units of the tree.
+  // Whether there is no sample but at the point itself.
+  bool is_alone() const { return found_.empty(); }
+
+  // The scale of the point, in the units of the tree; it must not be alone.
   ScaleOfPoint scale(const CopyDistances& copies) {
     std::sort(found_.begin(), found_.end());
     const double nearest = std::sqrt(found_.front().square);

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "scale/keep_by_weight.hpp"
+#include "scale/local_scale.hpp"
 #include "scale/nearest_squares.hpp"
 #include "tree/search.hpp"
 
@@ -14,9 +14,6 @@ namespace quickshift {
 // them ignores the samples beyond its reach. The reach that the locations of the leaf before this
 // one needed, and a little more, is tried first. It is too small for a few locations, which then
 // search again without a limit.
-//
-// A location is among its own nearest samples, at the distance 0. So the K others are the K + 1
-// nearest samples, and the sum of the distances is the same.
 class LeafScales {
  public:
   LeafScales(const Tree& tree, const ScaleOptions& options)
@@ -45,9 +42,9 @@ class LeafScales {
     if (failed) search(leaf);
     double widest = 0.0;
     for (int i = 0; i < tree_.count(leaf); ++i) {
-      const double limit = found_[i].smallest(neighbors_);
-      widest = std::max(widest, limit);
-      write(leaf * tree_.stride + i, scale_of(found_[i], limit));
+      const ScaleOfPoint scale = found_[i].scale(neighbors_, spacing_);
+      widest = std::max(widest, scale.reach_sq);
+      write(leaf * tree_.stride + i, scale);
     }
     guess_ = spare * widest;
   }
@@ -75,13 +72,6 @@ class LeafScales {
     };
     visit(leaf, ~0u);
     search_.for_nearby_leaves(leaf, widest, near, visit);
-  }
-
-  ScaleOfPoint scale_of(NearestSquares& found, double limit) const {
-    double spaced = spacing_ > neighbors_ ? found.smallest(spacing_) : 0.0;
-    found.keep(limit, neighbors_);
-    if (spacing_ <= neighbors_) spaced = found.smallest(spacing_);
-    return {found.sum_of_distances(limit) / static_cast<double>(neighbors_ - 1), std::sqrt(spaced)};
   }
 
   const Tree& tree_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
+#include "scale/block_scales.hpp"
 #include "scale/keep_by_weight.hpp"
 #include "scale/leaf_scales.hpp"
 #include "tree/search.hpp"
@@ -32,7 +34,20 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
   };
   const bool each_counts_once = std::ldexp(tree.least_weight, tree.weight_exponent) == 1.0 &&
                                 std::ldexp(tree.greatest_weight, tree.weight_exponent) == 1.0;
-  if (each_counts_once && !tree.periodic && options.neighbors <= most_neighbors_in_leaf) {
+  const bool plain = each_counts_once && !tree.periodic;
+  const bool may_use_blocks = plain && tree.locations <= std::numeric_limits<int>::max();
+  if (options.method == ScaleMethod::blocks && !may_use_blocks) {
+    throw std::invalid_argument(
+        "method blocks does not support weights, periodic features or more than 2^31 - 1 distinct "
+        "points; use method tree");
+  }
+  if (options.method == ScaleMethod::blocks ||
+      (options.method == ScaleMethod::automatic && may_use_blocks &&
+       blocks_pay_for_scales(tree, options))) {
+    scales_in_blocks(tree, options, execution, write);
+    return;
+  }
+  if (plain && options.neighbors <= most_neighbors_in_leaf) {
     run_tasks(execution, tasks, work, [&] {
       return [&, leaf_scales = LeafScales(tree, options)](Index task) mutable {
         for (Index leaf = task * leaves_per_task; leaf < end_of(task) && !execution.stops();
@@ -82,11 +97,6 @@ void local_scales(const Tree& tree, const ScaleOptions& options, const Execution
 
 void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau) {
-  if (tree.locations == 1) {
-    std::fill_n(r, queries.rows, 1.0);
-    std::fill_n(tau, queries.rows, 1.0);
-    return;
-  }
   const CopyDistances copies(options.dimension);
   const Index tasks = (queries.rows + queries_per_task - 1) / queries_per_task;
   run_tasks(execution, tasks, estimated_work(queries.rows, options), [&] {
@@ -98,6 +108,10 @@ void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions
             copy_query(tree, queries, query, point.data());
             keeper.reset();
             search.from_root(point.data(), keeper);
+            if (keeper.is_alone()) {
+              r[query] = tau[query] = 1.0;
+              continue;
+            }
             const ScaleOfPoint scale = keeper.scale(copies);
             r[query] = std::ldexp(scale.r, tree.exponent);
             tau[query] = std::ldexp(scale.tau, tree.exponent);

@@ -10,10 +10,15 @@
 
 namespace quickshift {
 
+// How scales are found: by searches of the tree, or by products of blocks of points, which is
+// faster with many features. Both give the same bits.
+enum class ScaleMethod { automatic, tree, blocks };
+
 struct ScaleOptions {
   double neighbors = 1.0;  // K, at least 1
   Index spacing = 2;       // g, at least 1
   int dimension = 1;       // d, the number of features that are not constant
+  ScaleMethod method = ScaleMethod::automatic;
 };
 
 // Writes r and tau of every row in the caller's units; NaN for rows of weight zero. Both are 1 if
@@ -22,7 +27,8 @@ void local_scales(const Tree& tree, const ScaleOptions& options, const Execution
                   double* r, double* tau);
 
 // Writes r and tau of points that need not be samples. A point at a sample's location has that
-// sample's values. For any other point, r and tau are taken over all samples.
+// sample's values. For any other point, r and tau are taken over all samples. Both are 1 at the
+// only location of samples.
 void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau);
 

@@ -21,6 +21,12 @@ inline ExactSum exact_sum(double bound, double terms) {
   return {std::ldexp(1.5, exponent + 1), std::ldexp(1.5, rest + 1)};
 }
 
+struct ScaleOfPoint {
+  double r;
+  double tau;
+  double reach_sq = 0.0;  // the squared distance to the K-th nearest sample
+};
+
 class NearestSquares {
  public:
   // wanted: the number of smallest squares that must not be lost. stride: slots per leaf.
@@ -37,12 +43,13 @@ class NearestSquares {
   double reach() const { return reach_; }
   bool is_complete() const { return count_ >= wanted_; }
 
+  void add(double square) {
+    values_[count_++] = square;
+    if (count_ > most_) cut_back();
+  }
   void add_leaf(const double* point, const LeafBlock& block, int count) {
     count_ += loops_.keep_within(point, block, count, reach_, values_.data() + count_);
-    if (count_ > most_) {
-      reach_ = smallest(wanted_);
-      keep(reach_, wanted_);
-    }
+    if (count_ > most_) cut_back();
   }
 
   // The k-th smallest square, for 1 <= k <= the number of squares.
@@ -80,6 +87,23 @@ class NearestSquares {
     count_ = k;
   }
 
+  // The scale of a point in the units of the tree. The point itself is among its nearest samples,
+  // at the distance 0, so the K others are the K + 1 nearest samples. neighbors: K + 1. spacing:
+  // g + 1. Both are at most `wanted`. The list is used up.
+  ScaleOfPoint scale(Index neighbors, Index spacing) {
+    const double limit = smallest(neighbors);
+    double spaced = spacing > neighbors ? smallest(spacing) : 0.0;
+    keep(limit, neighbors);
+    if (spacing <= neighbors) spaced = smallest(spacing);
+    return {sum_of_distances(limit) / static_cast<double>(neighbors - 1), std::sqrt(spaced), limit};
+  }
+
+ private:
+  void cut_back() {
+    reach_ = smallest(wanted_);
+    keep(reach_, wanted_);
+  }
+
   // The sum of the distances whose squares are kept; `limit` is the largest square.
   double sum_of_distances(double limit) const {
     const auto terms = static_cast<double>(count_);
@@ -88,7 +112,6 @@ class NearestSquares {
     return loops_.sum_of_roots(values_.data(), count_, exact_sum(bound, terms));
   }
 
- private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double largest = std::numeric_limits<double>::max();
   static constexpr int most_steps = 16;
