@@ -71,8 +71,8 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 	.venv-bench/bin/python benchmarks/page.py
 
-labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data, write docs/labelled.md
-	.venv-bench/bin/python benchmarks/labelled.py
+labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data (ARGS="--only quickshift"), write docs/labelled.md
+	.venv-bench/bin/python benchmarks/labelled.py $(ARGS)
 
 distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with the true ones, write docs/distortion.md
 	.venv-bench/bin/python benchmarks/distortion.py
