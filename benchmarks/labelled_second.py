@@ -1,9 +1,11 @@
 """A second list of data sets with known clusters, to check a rule that was tuned to the first.
 
 Run it only after the rule is frozen: a look at its results that leads to a change of the rule turns
-it into development data. It was fixed before our rule was measured on it; KMeans, given the number
-of clusters, and HDBSCAN showed that no set is impossible and that few are trivial. The list must
-not be changed.
+it into development data. The list was fixed before our rule was measured on it and must not be
+changed. While it was written, KMeans, given the number of clusters, and HDBSCAN were run on the
+seeds 100 to 102. By their results, three sets that were trivial (ellipses, discs and squares,
+angles) were made harder, and the Swiss rolls, on which both scored low, were made easier. DBSCAN
+and single linkage then showed that the rolls can be separated.
 
 It shares neither generators nor random numbers with labelled_sets.py: the generator of a draw is
 seeded by a constant of this file, the name of the set and the seed. All random parameters, such as
