@@ -46,14 +46,14 @@ class Linker {
     });
   }
 
-  void add(const Saddle& edge) { pending_.push({edge.level, -1, -1, edge.piece, edge.other}); }
+  void add(const Saddle& edge) { pending_.push({edge.level, -1, -1, edge.piece, edge.other, 0.0}); }
 
   std::vector<Saddle> run(const Execution& execution) {
     consider(1, 1);
     while (!pending_.empty() && apart_ > 0 && !execution.stops()) {
       const Pair pair = pending_.top();
       pending_.pop();
-      if (pair.piece >= 0) {
+      if (pair.is_saddle()) {
         join(pair);
         if (pair.node >= 0) offer_leaves(pair.node, pair.other);
       } else if (!settled(pair.node, pair.other)) {
@@ -72,13 +72,25 @@ class Linker {
     Index other;
     Index piece = -1;
     Index other_piece = -1;
+    double square = 0.0;  // the squared distance of a saddle's two points
 
-    // Equal levels are ordered by the other members, so that the saddles do not depend on the order
-    // of the rows.
+    bool is_saddle() const { return piece >= 0; }
+
+    // Whether this saddle comes before another one. Saddles of the same level are common, because a
+    // low point may be near several higher pieces. The shortest counts first, and then the one of
+    // the higher pieces, so that the order depends on the points alone.
+    bool is_before(const Pair& saddle) const {
+      if (level != saddle.level) return level > saddle.level;
+      if (square != saddle.square) return square < saddle.square;
+      return std::minmax(piece, other_piece) < std::minmax(saddle.piece, saddle.other_piece);
+    }
+    // The priority in the queue. Pairs of nodes come before saddles of the same level, because they
+    // may contain another saddle of that level.
     bool operator<(const Pair& first) const {
       if (level != first.level) return level < first.level;
-      return std::tie(piece, other_piece, node, other) <
-             std::tie(first.piece, first.other_piece, first.node, first.other);
+      if (is_saddle() != first.is_saddle()) return is_saddle();
+      if (is_saddle()) return first.is_before(*this);
+      return std::tie(node, other) < std::tie(first.node, first.other);
     }
   };
 
@@ -213,7 +225,7 @@ class Linker {
       const Index component = components_.find(piece_[first + i]);
       const auto counts = [&](int j) {
         return components[j] != component &&
-               std::min(height, heights_[other_first + j]) > best.level;
+               std::min(height, heights_[other_first + j]) >= best.level;
       };
       int j = 0;
       while (j < other_count && !counts(j)) ++j;
@@ -222,12 +234,16 @@ class Linker {
       kernels_.squares(point_.data(), tree_.leaf_block(tree_.leaf_of(other)), squares_.data());
       for (; j < other_count; ++j) {
         if (!counts(j) || !(squares_[j] <= reach_of_points(first + i, other_first + j))) continue;
-        best.level = std::min(height, heights_[other_first + j]);
-        best.piece = piece_[first + i];
-        best.other_piece = piece_[other_first + j];
+        const Pair saddle{std::min(height, heights_[other_first + j]),
+                          node,
+                          other,
+                          piece_[first + i],
+                          piece_[other_first + j],
+                          squares_[j]};
+        if (!best.is_saddle() || saddle.is_before(best)) best = saddle;
       }
     }
-    if (best.piece >= 0) pending_.push(best);
+    if (best.is_saddle()) pending_.push(best);
   }
 
   void join(const Pair& saddle) {

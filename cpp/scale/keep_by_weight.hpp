@@ -66,6 +66,12 @@ class KeepByWeight {
     }
   };
 
+  // weight · distance as a rounded product and its error, so that a weight of 2 equals two samples.
+  struct Term {
+    double product;
+    double error;
+  };
+
   static bool is_at(const Tree& tree, Index leaf, int i, const double* point) {
     const double* block = tree.leaf_coordinates(leaf);
     for (int k = 0; k < tree.features; ++k) {
@@ -102,24 +108,26 @@ class KeepByWeight {
       for (; i < found_.size() && found_[i].square == square; ++i) weight += found_[i].weight;
       weight = std::min(weight, options_.neighbors - taken);
       taken += weight;
-      terms_.push_back(weight * std::sqrt(square));
-      bound += terms_.back();
+      const double distance = std::sqrt(square);
+      const double product = weight * distance;
+      terms_.push_back({product, std::fma(weight, distance, -product)});
+      bound += product;
     }
     if (!(bound > 0.0)) return 0.0;
     double sum = 0.0;
     double rest = 0.0;
     const ExactSum exact = exact_sum(1.01 * bound, static_cast<double>(terms_.size()));
-    for (const double term : terms_) {
-      const double rounded = (term + exact.coarse) - exact.coarse;
+    for (const Term& term : terms_) {
+      const double rounded = (term.product + exact.coarse) - exact.coarse;
       sum += rounded;
-      rest += ((term - rounded) + exact.fine) - exact.fine;
+      rest += (((term.product - rounded) + term.error) + exact.fine) - exact.fine;
     }
     return sum + rest;
   }
 
   const ScaleOptions& options_;
   std::vector<Neighbor> found_;
-  std::vector<double> terms_;
+  std::vector<Term> terms_;
   double reach_ = std::numeric_limits<double>::infinity();
   double own_weight_ = 0.0;
   std::size_t most_ = 64;  // the list is cut back when it grows beyond this

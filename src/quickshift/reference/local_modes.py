@@ -110,19 +110,30 @@ def _way(run: Prepared, start: int, end: int) -> Floats:
 def keep_significant(modes: Modes, least: float, gap: bool) -> Flags:
     """Flag the modes that chance does not explain and, with `gap`, that come before a gap.
 
-    The candidates C are the finite Z of at least Z0 = `least`, in falling order. With the gap rule
-    only C_1 to C_j stay, for the last j with C_j / max(next finite Z or 0, Z0 / 4) >= 1.5; all of C
-    stay if there is no such j. Modes of infinite Z stay in any case.
+    Without `gap`, the modes with Z >= Z0 = `least` stay. With it, let Z_1, Z_2, ... be the finite
+    significances in falling order, and q_j = Z_j / max(Z_j+1 or 0, Z0 / 4). If Z_1 < Z0, none of
+    them stays. Otherwise Z_1 to Z_j stay, for the last j with Z_j+1 < 2 Z0 and either Z_j >= Z0 and
+    q_j >= 1.5, or Z_j >= 0.7 Z0 and q_j >= 2. If there is no such j, it is the one of the largest
+    q_j among those with Z_j >= Z0. Modes of infinite Z stay in any case.
     """
     Z = modes.significance
-    falling = [mode for mode in _falling(modes) if np.isfinite(Z[mode])]
-    C = [mode for mode in falling if Z[mode] >= least]
-    following = [*Z[falling][1:], 0.0]
-    if gap:
-        ends = [j for j, c in enumerate(C) if Z[c] / max(following[j], least / 4) >= 1.5]
-        C = C[: ends[-1] + 1] if ends else C
     kept = np.isinf(Z)
-    kept[C] = True
+    falling = [mode for mode in _falling(modes) if np.isfinite(Z[mode])]
+    if not gap:
+        kept[[mode for mode in falling if Z[mode] >= least]] = True
+        return kept
+    if not falling or Z[falling[0]] < least:
+        return kept
+    ends, widest, best = [], 0.0, 0
+    for j, mode in enumerate(falling):
+        following = float(Z[falling[j + 1]]) if j + 1 < len(falling) else 0.0
+        ratio = float(Z[mode]) / max(following, least / 4)
+        if Z[mode] >= least and ratio > widest:
+            widest, best = ratio, j
+        needed = 1.5 if Z[mode] >= least else 2.0 if Z[mode] >= 0.7 * least else math.inf
+        if ratio >= needed and following < 2 * least:
+            ends.append(j)
+    kept[falling[: (ends[-1] if ends else best) + 1]] = True
     return kept
 
 

@@ -158,6 +158,8 @@ def merge_modes(
     n_clusters: int | None,
     min_significance: float | None,
     chance: float,
+    *,
+    gap: str = "largest",
 ) -> Clusters:
     """Keep a number of modes, those of at least a given significance, or those above chance.
 
@@ -173,6 +175,8 @@ def merge_modes(
         Least significance of a mode.
     chance : float
         Used if neither is given: the significance that chance rarely exceeds.
+    gap : {"largest", "last"}
+        Used if neither is given: the rule of `keep_significant`.
 
     Returns
     -------
@@ -182,7 +186,7 @@ def merge_modes(
     if n_clusters is not None:
         kept = keep_most_significant(tree, n_clusters)
     else:
-        kept = keep_significant(tree, least, gap=min_significance is None)
+        kept = keep_significant(tree, least, gap=gap if min_significance is None else "none")
     merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
     return Clusters(merged, forest, tree, least_kept(kept, least))
 

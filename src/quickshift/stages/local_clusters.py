@@ -180,7 +180,7 @@ def _clusters_at(
         forest = cut_into(graph, settings.n_clusters, relative_to=scale.tau, n_jobs=n_jobs)
     tree = tree_by_scale(scale, forest, progress)
     wanted, least = settings.n_clusters, settings.min_significance
-    clusters = merge_modes(forest, tree, wanted, least, chance_at(scale))
+    clusters = merge_modes(forest, tree, wanted, least, chance_at(scale), gap="last")
     return LocalClusters(scale, graph, clusters)
 
 

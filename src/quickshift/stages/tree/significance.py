@@ -28,7 +28,12 @@ _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
 # Share of the chance level. Ratios of significances have at least this share in their denominator,
 # because a ratio to a smaller number carries no information.
 _NEGLIGIBLE = 0.25
-_GAP = 1.5  # ratio of two successive significances that counts as a gap
+# The rule "last" of `keep_significant`. Leaves above twice the chance level are never separated by
+# a gap. A gap after a leaf that is somewhat below the chance level has to be wider.
+_GAP = 1.5
+_BEYOND_DOUBT = 2.0
+_WEAKEST = 0.7
+_WEAK_GAP = 2.0
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
@@ -150,26 +155,33 @@ def _nearest_image(delta: Floats, samples: Samples) -> Floats:
     return delta
 
 
-def keep_significant(tree: ClusterTree, least: float, *, gap: bool = True) -> ClusterTree:
+def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -> ClusterTree:
     """Remove leaves that chance may have produced, and leaves far less significant than the others.
 
-    Leaves below the given significance are removed. The others are sorted in descending order of
-    significance. Where one is at least 1.5 times as significant as the next, there is a gap; the
-    leaves after the last gap are removed as well. If there are clusters, the gap separates the
-    least significant of them from the bumps on their slopes.
+    If there are clusters, there is a gap between the least significant of them and the bumps on
+    their slopes: a ratio of one significance to the next one, in descending order, that is large.
 
     Parameters
     ----------
     tree : ClusterTree
-        From `assess`.
+        From `assess` or `assess_by_scale`.
     least : float
         Least significance of a leaf, usually from `chance_significance`.
-    gap : bool
-        Whether the leaves after the last gap are removed; otherwise only those below ``least``.
+    gap : {"largest", "last", "none"}
+        What else is removed. "largest": the leaves after the largest ratio among the leaves of at
+        least that significance; the rule for one bandwidth. "last": the leaves after the last ratio
+        of at least 1.5, see Notes; the rule for local scale. "none": nothing.
 
     Returns
     -------
     ClusterTree
+
+    Notes
+    -----
+    With "last", if one leaf is significant, the leaf before the gap may be less so: at least 0.7
+    times ``least``, if the ratio is at least 2. The leaf after the gap has less than twice the
+    least significance, since there is no doubt about leaves above that. If there is no such gap,
+    the leaves after the largest ratio are removed.
 
     Examples
     --------
@@ -181,18 +193,21 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: bool = True) -> Cl
     >>> keep_significant(tree, 0.5).labels(), keep_significant(tree, 1.0).labels()
     (array([0, 0, 0, 1, 1]), array([0, 0, 0, 0, 0]))
     """
-    if not gap:
+    if gap == "none":
         return tree.prune(significance=least)
     descending = -np.sort(-tree.known_significance())
     finite = descending[np.isfinite(descending)]
-    candidates = finite[finite >= least]
-    if not candidates.size:
+    if not finite.size or finite[0] < least:
         return tree.prune(significance=np.inf)
-    following = np.append(finite, 0.0)[1 : candidates.size + 1]
-    ratios = candidates / np.maximum(following, _NEGLIGIBLE * least)
-    gaps = np.flatnonzero(ratios >= _GAP)
-    last = gaps[-1] if gaps.size else candidates.size - 1
-    return tree.prune(significance=float(candidates[last]))
+    following = np.append(finite[1:], 0.0)
+    ratios = finite / np.maximum(following, _NEGLIGIBLE * least)
+    last = int(np.argmax(np.where(finite >= least, ratios, 0.0)))
+    if gap == "last":
+        weak = (finite >= _WEAKEST * least) & (finite < least) & (ratios >= _WEAK_GAP)
+        strong = (finite >= least) & (ratios >= _GAP)
+        gaps = np.flatnonzero((strong | weak) & (following < _BEYOND_DOUBT * least))
+        last = int(gaps[-1]) if gaps.size else last
+    return tree.prune(significance=float(finite[last]))
 
 
 def least_kept(tree: ClusterTree, otherwise: float) -> float:
