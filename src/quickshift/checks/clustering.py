@@ -20,6 +20,7 @@ from quickshift.checks.points import check_period
 __all__ = [
     "check_bandwidth_underflow",
     "check_cut",
+    "check_frequencies",
     "check_local",
     "check_metric",
     "check_min_significance",
@@ -90,21 +91,25 @@ def check_local(kernel: str, n_neighbors: Any, *, local: bool) -> None:
         )
 
 
-def check_n_neighbors(n_neighbors: Any, total_weight: float, n_samples: int) -> int | None:
-    """Return the given number of neighbors, or None for "auto".
+def check_frequencies(total_weight: float, n_rows: int) -> None:
+    """Raise if weights cannot be frequencies: their sum is below 8 for more than eight rows.
 
-    Weights are frequencies: a total below 8 for more than eight rows shows that they are not.
+    Rows of weight zero do not count.
     """
-    if total_weight < 8 < n_samples:
+    if total_weight < 8 < n_rows:
         raise ValueError(
-            f"sample_weight has the sum {total_weight:g} for {n_samples} rows, expected "
-            f"frequencies: a weight of 2 counts a row twice. Multiply the weights by a constant, "
-            f"for example so that they sum to (Σw)² / Σw²."
+            f"sample_weight has the sum {total_weight:g} for {n_rows} rows of positive weight, "
+            f"expected frequencies: a weight of 2 counts a row twice. Multiply the weights by a "
+            f"constant, for example so that they sum to (Σw)² / Σw²."
         )
+
+
+def check_n_neighbors(n_neighbors: Any, total_weight: float) -> int | None:
+    """Return the given number of neighbors, or None for "auto"."""
     if isinstance(n_neighbors, str):
         check_choice(n_neighbors, "n_neighbors", ("auto",), "a whole number or ")
         return None
-    most = max(math.ceil(total_weight) - 1, 1)
+    most = max(math.floor(total_weight) - 1, 1)
     expected = f"a whole number from 1 to {most}, the number of other samples, or 'auto'"
     number = check_whole(n_neighbors, "n_neighbors", expected=expected)
     if not 1 <= number <= most:

@@ -15,7 +15,6 @@ from quickshift.checks.clustering import (
     check_local,
     check_metric,
     check_min_significance,
-    check_n_neighbors,
     check_rtol,
     check_ties,
 )
@@ -41,7 +40,7 @@ from quickshift.stages.density import (
 )
 from quickshift.stages.forest import cut, cut_at, cut_into, linkage
 from quickshift.stages.local_clusters import LocalSettings, local_clusters_of, tree_by_scale
-from quickshift.stages.local_scale import LocalScale, scales_at_points
+from quickshift.stages.local_scale import LocalScale, checked_neighbors, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph, assign_points, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
@@ -471,7 +470,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _fit_local(
         self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
     ) -> tuple[LocalScale, ParentGraph, Clusters]:
-        k = check_n_neighbors(self.n_neighbors, samples.total_weight, samples.n_samples)
+        k = checked_neighbors(self.n_neighbors, samples)
         settings = LocalSettings(n_neighbors=k, ties=self.ties, **cut_by)
         found = local_clusters_of(samples, settings, n_jobs=self.n_jobs, progress=report)
         return found.scale, found.graph, found.clusters

@@ -142,7 +142,8 @@ def cut_into(
     Returns
     -------
     Forest
-        Its tau is the length of the longest edge kept; with ``relative_to``, that multiple of it.
+        Its tau is the length of the longest edge kept. With ``relative_to``, it is an array: the
+        longest relative length kept, times the length of each sample.
 
     Examples
     --------
@@ -162,7 +163,14 @@ def cut_into(
     distance, tau = without_longest(compared, wanted)
     with reporting(progress, "cut_into"):
         labels, roots = number_trees(compared, distance, tau, n_jobs)
-    return Forest(labels, roots, tau if relative_to is None else tau * relative_to, graph)
+    if relative_to is None:
+        return Forest(labels, roots, tau, graph)
+    lengths = tau * relative_to
+    kept = np.isfinite(distance)  # rounding must not change on which side of its length an edge is
+    np.maximum(lengths, graph.distance, out=lengths, where=kept)
+    removed = np.isinf(distance) & np.isfinite(graph.distance)
+    np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
+    return Forest(labels, roots, lengths, graph)
 
 
 def numbers_of_trees(graph: Edges) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from quickshift.checks.clustering import (
     check_cut,
     check_min_significance,
-    check_n_neighbors,
     check_ties,
 )
 from quickshift.memory import local_fit_bytes, require_memory
@@ -20,6 +19,7 @@ from quickshift.stages.forest import Forest, cut_at, cut_into
 from quickshift.stages.local_scale import (
     SCALES,
     LocalScale,
+    checked_neighbors,
     default_neighbors,
     measure_scale,
     n_varying,
@@ -130,7 +130,7 @@ def find_local_clusters(
     array([60, 40])
     """
     settings = LocalSettings(
-        check_n_neighbors(n_neighbors, samples.total_weight, samples.n_samples),
+        checked_neighbors(n_neighbors, samples),
         check_cut(tau, n_clusters, samples.n_samples),
         n_clusters,
         check_min_significance(min_significance, tau, n_clusters),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.clustering import check_n_neighbors
+from quickshift.checks.clustering import check_frequencies, check_n_neighbors
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.memory import local_scale_bytes, prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -143,6 +143,14 @@ def default_neighbors(total_weight: float, scale: int = 1) -> int:
     return min(wanted, max(1, math.floor(total_weight / 3)))
 
 
+def checked_neighbors(n_neighbors: int | str, samples: Samples) -> int | None:
+    """Check a number of neighbors, and that the weights of the samples can be frequencies."""
+    if samples.total_weight < samples.n_samples:
+        n_rows = samples.n_samples - samples.tree.absent_rows().size
+        check_frequencies(samples.total_weight, n_rows)
+    return check_n_neighbors(n_neighbors, samples.total_weight)
+
+
 def local_scale(
     X: ArrayLike | Samples,
     n_neighbors: int | str = "auto",
@@ -186,7 +194,7 @@ def local_scale(
     samples = prepare(
         X, sample_weight=sample_weight, period=period, n_jobs=n_jobs, progress=progress
     )
-    given = check_n_neighbors(n_neighbors, samples.total_weight, samples.n_samples)
+    given = checked_neighbors(n_neighbors, samples)
     shape = samples.n_samples, samples.n_features
     require_memory(local_scale_bytes(*shape), "local_scale", shape)
     k = default_neighbors(samples.total_weight) if given is None else given
