@@ -112,9 +112,9 @@ def keep_significant(modes: Modes, least: float, gap: bool) -> Flags:
 
     Without `gap`, the modes with Z >= Z0 = `least` stay. With it, let Z_1, Z_2, ... be the finite
     significances in falling order, and q_j = Z_j / max(Z_j+1 or 0, Z0 / 4). If Z_1 < Z0, none of
-    them stays. Otherwise Z_1 to Z_j stay, for the last j with Z_j+1 < 2 Z0 and either Z_j >= Z0 and
-    q_j >= 1.5, or Z_j >= 0.7 Z0 and q_j >= 2. If there is no such j, it is the one of the largest
-    q_j among those with Z_j >= Z0. Modes of infinite Z stay in any case.
+    them stays. Otherwise Z_1 to Z_j stay, for a j with Z_j >= 0.8 Z0 and Z_j+1 < 2 Z0: the last
+    one with q_j >= 1.5 if Z_j >= Z0, or q_j >= 2 if Z_j is smaller. If there is no such j, the one
+    of the largest q_j. Modes of infinite Z stay in any case.
     """
     Z = modes.significance
     kept = np.isinf(Z)
@@ -128,10 +128,11 @@ def keep_significant(modes: Modes, least: float, gap: bool) -> Flags:
     for j, mode in enumerate(falling):
         following = float(Z[falling[j + 1]]) if j + 1 < len(falling) else 0.0
         ratio = float(Z[mode]) / max(following, least / 4)
-        if Z[mode] >= least and ratio > widest:
+        if Z[mode] < 0.8 * least or following >= 2 * least:
+            continue
+        if ratio > widest:
             widest, best = ratio, j
-        needed = 1.5 if Z[mode] >= least else 2.0 if Z[mode] >= 0.7 * least else math.inf
-        if ratio >= needed and following < 2 * least:
+        if ratio >= (1.5 if Z[mode] >= least else 2.0):
             ends.append(j)
     kept[falling[: (ends[-1] if ends else best) + 1]] = True
     return kept

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_count
 from quickshift.stages.density import Estimate, heights_at_points
@@ -32,7 +32,7 @@ _NEGLIGIBLE = 0.25
 # a gap. A gap after a leaf that is somewhat below the chance level has to be wider.
 _GAP = 1.5
 _BEYOND_DOUBT = 2.0
-_WEAKEST = 0.7
+_WEAKEST = 0.8
 _WEAK_GAP = 2.0
 
 
@@ -178,10 +178,10 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
 
     Notes
     -----
-    With "last", if one leaf is significant, the leaf before the gap may be less so: at least 0.7
+    With "last", if one leaf is significant, the leaf before the gap may be less so: at least 0.8
     times ``least``, if the ratio is at least 2. The leaf after the gap has less than twice the
     least significance, since there is no doubt about leaves above that. If there is no such gap,
-    the leaves after the largest ratio are removed.
+    the largest ratio counts among the leaves that may come before a gap.
 
     Examples
     --------
@@ -201,13 +201,19 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
         return tree.prune(significance=np.inf)
     following = np.append(finite[1:], 0.0)
     ratios = finite / np.maximum(following, _NEGLIGIBLE * least)
-    last = int(np.argmax(np.where(finite >= least, ratios, 0.0)))
+    ends = finite >= least
     if gap == "last":
-        weak = (finite >= _WEAKEST * least) & (finite < least) & (ratios >= _WEAK_GAP)
-        strong = (finite >= least) & (ratios >= _GAP)
-        gaps = np.flatnonzero((strong | weak) & (following < _BEYOND_DOUBT * least))
-        last = int(gaps[-1]) if gaps.size else last
-    return tree.prune(significance=float(finite[last]))
+        ends = (finite >= _WEAKEST * least) & (following < _BEYOND_DOUBT * least)
+        wide = ratios >= np.where(finite >= least, _GAP, _WEAK_GAP)
+        ends = _last_of(ends & wide) if (ends & wide).any() else ends
+    return tree.prune(significance=float(finite[np.argmax(np.where(ends, ratios, 0.0))]))
+
+
+def _last_of(flags: Flags) -> Flags:
+    """Keep only the last flag that is set."""
+    last = np.zeros_like(flags)
+    last[np.flatnonzero(flags)[-1]] = True
+    return last
 
 
 def least_kept(tree: ClusterTree, otherwise: float) -> float:
