@@ -182,18 +182,20 @@ def fit_bytes(
 def local_fit_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
     """Bytes that a fit with local scales needs at its peak, beyond the samples as they are given.
 
-    While a larger scale is tried, the result of the first one is kept: scales, parents, distances,
-    labels and levels.
+    While a larger scale is tried, the scales, parents and distances of the first one are kept.
     """
     column = _WORD * n_samples
-    link = 3 * column + link_bytes(n_samples) + _WORD * sum(_core.tree_shape(n_samples))
+    scales, parents = 2 * column, 2 * column
+    reaches = _WORD * sum(_core.tree_shape(n_samples))
     stages = [
         local_scale_bytes(n_samples, n_features),
-        3 * column + climb_bytes(n_samples, n_features),
-        5 * column + cut_bytes(n_samples),
-        *([5 * column + link] if links else []),
+        scales + climb_bytes(n_samples, n_features),
+        scales + parents + cut_bytes(n_samples),
     ]
-    kept = 6 * column if links else 0
+    if links:
+        levels_and_labels = 2 * column
+        stages.append(scales + parents + levels_and_labels + reaches + link_bytes(n_samples))
+    kept = scales + parents if links else 0
     tree = tree_bytes(n_samples, n_features) + column // 2
     return max(prepare_bytes(n_samples, n_features), tree + kept + max(stages))
 

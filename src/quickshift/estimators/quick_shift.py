@@ -545,7 +545,6 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self._multiple_of_tau = float(np.nanmax(tau / estimate.tau))
         if self._absent.size:
             r, own = scales_at_points(estimate, self._absent_points)
-            self.bandwidth_ = estimate.r.copy()
             self.bandwidth_[self._absent] = r
             if not isinstance(tau, float):
                 self.tau_ = tau.copy()

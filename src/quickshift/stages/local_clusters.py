@@ -151,37 +151,41 @@ def local_clusters_of(
     progress: Progress | None = None,
 ) -> LocalClusters:
     """Find clusters as `find_local_clusters` does, from checked arguments."""
-    first = None
-    for k in settings.numbers_of_neighbors(samples.total_weight):
+    tried: list[tuple[LocalScale, ParentGraph]] = []
+    numbers = settings.numbers_of_neighbors(samples.total_weight)
+    for k in numbers:
         scale = measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
-        found = _clusters_at(scale, settings, progress)
-        if settings.tau is not None or found.clusters.forest.roots.size > 1:
-            return found
-        first = first or found
-    assert first is not None  # at least one K is tried
-    return first
+        graph = find_parents(
+            samples,
+            scale.heights,
+            settings.ties,
+            scale.significant_bits,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        clusters = _clusters_at(scale, graph, settings, progress)
+        if len(numbers) == 1 or clusters.forest.roots.size > 1:
+            return LocalClusters(scale, graph, clusters)
+        tried.append((scale, graph))
+        del tried[1:], clusters  # a cluster tree is large, and the first is soon built again
+    return LocalClusters(*tried[0], _clusters_at(*tried[0], settings, progress))
 
 
 def _clusters_at(
-    scale: LocalScale, settings: LocalSettings, progress: Progress | None
-) -> LocalClusters:
+    scale: LocalScale, graph: ParentGraph, settings: LocalSettings, progress: Progress | None
+) -> Clusters:
     """Find the clusters for one K."""
-    samples, n_jobs = scale.samples, scale.n_jobs
-    bits = scale.significant_bits
-    graph = find_parents(
-        samples, scale.heights, settings.ties, bits, n_jobs=n_jobs, progress=progress
-    )
+    n_jobs, wanted = scale.n_jobs, settings.n_clusters
     if settings.tau is not None:
         forest = cut_at(graph, settings.tau, n_jobs=n_jobs, progress=progress)
         tree = tree_by_scale(scale, forest, progress) if settings.link else None
-        return LocalClusters(scale, graph, Clusters(forest, forest, tree, 0.0))
+        return Clusters(forest, forest, tree, 0.0)
     forest = cut_at(graph, scale.tau, n_jobs=n_jobs, progress=progress)
-    if settings.n_clusters is not None and settings.n_clusters > forest.roots.size:
-        forest = cut_into(graph, settings.n_clusters, relative_to=scale.tau, n_jobs=n_jobs)
+    if wanted is not None and wanted > forest.roots.size:
+        forest = cut_into(graph, wanted, relative_to=scale.tau, n_jobs=n_jobs)
     tree = tree_by_scale(scale, forest, progress)
-    wanted, least = settings.n_clusters, settings.min_significance
-    clusters = merge_modes(forest, tree, wanted, least, chance_at(scale), gap="last")
-    return LocalClusters(scale, graph, clusters)
+    least = settings.min_significance
+    return merge_modes(forest, tree, wanted, least, chance_at(scale), gap="last")
 
 
 def chance_at(scale: LocalScale) -> float:

@@ -31,7 +31,8 @@ class LocalScale:
     """The mean distance r of every sample to its K nearest others, and what follows from it.
 
     The density is f(x) = c / (W r(x)^d): where samples are dense, r is small. So -r serves as the
-    height by which samples are compared. d is the number of features that are not constant.
+    height by which samples are compared, and is stored in place of r. d is the number of features
+    that are not constant.
 
     Attributes
     ----------
@@ -39,8 +40,8 @@ class LocalScale:
         The samples.
     n_neighbors : int
         K, the number of nearest other samples, counted by weight.
-    r : ndarray of shape (n_samples,)
-        Mean distance to them; NaN at rows of weight zero.
+    heights : ndarray of shape (n_samples,)
+        -r, minus the mean distance to them; NaN at rows of weight zero.
     tau : ndarray of shape (n_samples,)
         Distance to the g-th nearest distinct sample, the longest move of Quick Shift; NaN at rows
         of weight zero.
@@ -50,21 +51,22 @@ class LocalScale:
 
     samples: Samples
     n_neighbors: int
-    r: Floats
+    heights: Floats
     tau: Floats
     n_jobs: int | None
 
     significant_bits = SIGNIFICANT_BITS
 
     @property
-    def heights(self) -> Floats:
-        """The heights that `climb` compares: -r."""
-        return -self.r
+    def r(self) -> Floats:
+        """Mean distance of each sample to its K nearest others; NaN at rows of weight zero."""
+        return -self.heights
 
     @property
     def levels(self) -> Floats:
         """The levels of a cluster tree: 1/r, which is positive and does not over- or underflow."""
-        return 1.0 / np.maximum(self.r, _SMALLEST)
+        levels = np.maximum(self.r, _SMALLEST)
+        return np.divide(1.0, levels, out=levels)
 
     @property
     def log_constant(self) -> float:
@@ -218,4 +220,4 @@ def measure_scale(
             resolve_threads(n_jobs),
             report,
         )
-    return LocalScale(samples, n_neighbors, r, tau, n_jobs)
+    return LocalScale(samples, n_neighbors, np.negative(r, out=r), tau, n_jobs)
