@@ -234,6 +234,15 @@ def assign(
     Row of the sample whose label each query takes: a sample with the same coordinates if there is one, otherwise the nearest higher sample within the query's tau, otherwise the nearest sample.
     """
 
+class ScaleMethod(enum.Enum):
+    """How local scales are found; tests use it to force each method."""
+
+    automatic = 0
+
+    tree = 1
+
+    blocks = 2
+
 def local_scales(
     tree: Tree,
     neighbors: float,
@@ -241,6 +250,7 @@ def local_scales(
     dimension: int,
     threads: int = 1,
     report: Callable | None = None,
+    method: ScaleMethod = ScaleMethod.automatic,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],

@@ -24,6 +24,10 @@ from quickshift.stages.parent_graph import rounded
 __all__ = ["Diagnosis", "diagnose"]
 
 _MODES_IN_WORDS = 20
+_LOCAL = (
+    "The paper's theorems assume a kernel density with one bandwidth and one tau for all samples. "
+    "Fit with a bandwidth, for example bandwidth='auto', to evaluate their conditions."
+)
 
 
 @dataclass(frozen=True)
@@ -34,19 +38,23 @@ class Diagnosis:
     ----------
     modes : list of ModeDiagnosis
         One diagnosis per mode, highest first.
-    theorem_2 : ModeRecovery
-        The number of modes that tau can find according to Theorem 2.
+    theorem_2 : ModeRecovery or None
+        The number of modes that tau can find according to Theorem 2. None with local scale, because
+        the theorem assumes one bandwidth and one tau.
+    n_unmerged : int
+        Number of modes at tau, before insignificant ones were merged.
     conditions : list of Condition
-        The paper's conditions on h and tau.
+        The paper's conditions on h and tau. Empty with local scale, for the same reason.
     separation : Separation or None
         How well the fit separates the given pair of rows; None if no pair was given.
     log_unit : float
         Logarithm of the unit of all densities. It is 0, unless densities would overflow or
-        underflow; in that case sums of kernel profiles stand in their place.
+        underflow; in that case sums of kernel profiles, or 1/r, stand in their place.
     """
 
     modes: list[ModeDiagnosis]
-    theorem_2: ModeRecovery
+    theorem_2: ModeRecovery | None
+    n_unmerged: int
     conditions: list[Condition]
     separation: Separation | None
     log_unit: float
@@ -61,11 +69,14 @@ class Diagnosis:
                 f"{rest[-1].height:.4g} and a significance of at most "
                 f"{max(mode.significance for mode in rest):.3g}."
             )
-        words.append(self.theorem_2.sentence)
-        if len(self.modes) < self.theorem_2.n_found:
+        if self.theorem_2 is None:
+            words.append(_LOCAL)
+        else:
+            words.append(self.theorem_2.sentence)
+        if len(self.modes) < self.n_unmerged:
             words.append(
-                f"Of the {self.theorem_2.n_found} modes at tau, {len(self.modes)} are kept; the "
-                f"others are less significant and are merged into them."
+                f"Of the {self.n_unmerged} modes at tau, {len(self.modes)} are kept; the others "
+                f"are less significant and are merged into them."
             )
         words += [condition.sentence for condition in self.conditions]
         if self.separation is not None:
@@ -97,14 +108,14 @@ def diagnose(
         After `fit`.
     mode_radius : float, optional
         r_M: samples within this radius of a mode are not compared with it. The bandwidth if not
-        given.
+        given; with local scale, the median of ``bandwidth_``.
     epsilon, delta : float, default=0.0
         ε and δ of Theorem 2, δ in units of the density.
     pair : tuple of two int, optional
         Two rows; the diagnosis then includes how well the fit separates them.
     separation_radius : float, optional
-        r_s; if not given, 2.1 times ``tau_``, because the paper requires tau < r_s / 2, or the
-        bandwidth if ``tau_`` is 0. This condition is evaluated if a pair or this radius is given.
+        r_s; if not given, 2.1 times ``tau_`` (its median with local scale), because the paper
+        requires tau < r_s / 2, or the bandwidth if ``tau_`` is 0. This condition is evaluated if a pair or this radius is given.
 
     Returns
     -------
@@ -126,7 +137,7 @@ def diagnose(
     """
     check_is_fitted(fitted)
     estimate, samples = fitted._estimate, fitted._graph.samples
-    # Under local scale, the medians stand for the paper's one bandwidth and one tau.
+    # Under local scale, the medians stand for one bandwidth and one tau.
     h, tau = float(np.median(fitted.bandwidth_)), float(np.median(fitted.tau_))
     r_m = h if mode_radius is None else check_length(mode_radius, "mode_radius")
     r_s = 2.1 * tau or h
@@ -139,20 +150,25 @@ def diagnose(
     elif isinstance(estimate, LocalScale):
         density = -1.0 / density  # the levels of the tree, 1/r
     graph = replace(fitted._graph, heights=density)
-    return Diagnosis(
-        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
-        theorem_2=mode_recovery(
+    theorem_2, on_parameters = None, []
+    if not isinstance(estimate, LocalScale):
+        theorem_2 = mode_recovery(
             graph, tau, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
-        ),
-        conditions=conditions(
+        )
+        on_parameters = conditions(
             samples.total_weight,
             samples.n_features,
             h=h,
             tau=tau,
             spread=spread(*samples.tree.locations(), samples.period),
-            kernel="gaussian" if isinstance(estimate, LocalScale) else estimate.kernel.name,
+            kernel=estimate.kernel.name,
             r_s=None if pair is None and separation_radius is None else r_s,
-        ),
+        )
+    return Diagnosis(
+        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
+        theorem_2=theorem_2,
+        n_unmerged=fitted._clusters.unmerged.roots.size,
+        conditions=on_parameters,
         separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s, tau),
         log_unit=tree.log_unit,
     )
