@@ -121,8 +121,9 @@ def cases() -> Iterator[tuple[str, Callable[[], Arrays]]]:
                 ),
             )
     for d, X in many.items():
-        yield f"automatic {d}", lambda X=X: clusters(X)
-    yield "automatic 2", lambda: clusters(few[2])
+        yield f"automatic {d}", lambda X=X: clusters(X, bandwidth="auto")
+        yield f"local {d}", lambda X=X: clusters(X)
+    yield "automatic 2", lambda: clusters(few[2], bandwidth="auto")
     yield "wide gaussian", lambda: clusters(few[2], bandwidth=4.0, tau=5.0)
     yield "every pair", lambda: clusters(many[8], bandwidth=2.0, tau=4.0, rtol=0.0)
     large = blobs(60_000, 8, 2)
@@ -131,14 +132,17 @@ def cases() -> Iterator[tuple[str, Callable[[], Arrays]]]:
     yield "blocks", lambda: clusters(blobs(4000, 5, 32), bandwidth=4.0, tau=9.0)
     yield "strict", lambda: clusters(np.round(few[2]), bandwidth=1.0, tau=1.0, ties="strict")
     yield "float32", lambda: clusters(few[3].astype(np.float32), bandwidth=1.0, tau=2.0)
-    yield "clusters wanted", lambda: clusters(few[2], n_clusters=9)
+    yield "clusters wanted", lambda: clusters(few[2], bandwidth="auto", n_clusters=9)
     weights = rng.integers(0, 4, len(few[2])).astype(float)
-    yield "weights", lambda: clusters(few[2], weights, kernel="epanechnikov")
+    yield "weights", lambda: clusters(few[2], weights, bandwidth="auto", kernel="epanechnikov")
     angles = rng.vonmises(0.0, 2.0, (1200, 2)) + np.pi
     ring = {"metric": "periodic", "period": [2 * np.pi, np.inf]}
-    yield "periodic", lambda: clusters(angles, **ring)
+    yield "periodic", lambda: clusters(angles, bandwidth="auto", **ring)
+    yield "local weights", lambda: clusters(few[2], weights)
+    yield "local periodic", lambda: clusters(angles, **ring)
     for kernel in ("gaussian", "uniform", "tricube"):
-        yield f"tree {kernel}", lambda kernel=kernel: tree(few[2], kernel=kernel)
+        yield f"tree {kernel}", lambda kernel=kernel: tree(few[2], bandwidth="auto", kernel=kernel)
+    yield "local tree", lambda: tree(few[2])
     yield "tree paper", lambda: tree(few[3], bandwidth="paper")
     X, y = qs.datasets.two_branches().sample(900, seed=2)
     for kernel in ("gaussian", "exponential", "uniform", "epanechnikov", "cosine"):

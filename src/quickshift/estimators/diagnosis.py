@@ -115,7 +115,8 @@ def diagnose(
         Two rows; the diagnosis then includes how well the fit separates them.
     separation_radius : float, optional
         r_s; if not given, 2.1 times ``tau_`` (its median with local scale), because the paper
-        requires tau < r_s / 2, or the bandwidth if ``tau_`` is 0. This condition is evaluated if a pair or this radius is given.
+        requires tau < r_s / 2, or the bandwidth if ``tau_`` is 0. This condition is evaluated if a
+        pair or this radius is given.
 
     Returns
     -------
