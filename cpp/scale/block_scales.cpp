@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "scale/nearest_squares.hpp"
 #include "tree/blocks.hpp"
 #include "tree/box.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "scale/local_scale.hpp"
-#include "scale/nearest_squares.hpp"
+#include "scale/options.hpp"
+#include "tree/kdtree.hpp"
 
 namespace quickshift {
 

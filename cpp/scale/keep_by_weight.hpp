@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "scale/copies.hpp"
-#include "scale/local_scale.hpp"
 #include "scale/nearest_squares.hpp"
+#include "scale/options.hpp"
 #include "tree/search.hpp"
 
 namespace quickshift {
@@ -19,11 +19,19 @@ class KeepByWeight {
  public:
   explicit KeepByWeight(const ScaleOptions& options) : options_(options) {}
 
-  void reset() {
+  // Samples at a squared distance above `reach` are ignored from now on.
+  void reset(double reach = std::numeric_limits<double>::infinity()) {
     found_.clear();
-    reach_ = std::numeric_limits<double>::infinity();
+    reach_ = reach;
     own_weight_ = 0.0;
-    most_ = 64;
+    most_ = 64 + 2 * static_cast<std::size_t>(std::min(options_.neighbors, 1e6));
+  }
+  // Whether the samples found suffice, even if there may be more within the reach given to `reset`.
+  bool is_complete() const {
+    double weight = 0.0;
+    for (const Neighbor& neighbor : found_) weight += neighbor.weight;
+    return weight >= options_.neighbors &&
+           found_.size() >= static_cast<std::size_t>(options_.spacing);
   }
   double reach() const { return reach_; }
   bool wants(Index) const { return true; }
@@ -54,7 +62,7 @@ class KeepByWeight {
     double sum = copied > 0.0 ? copies.sum(copied, own_weight_, 0.5 * nearest) : 0.0;
     if (taken < options_.neighbors) sum += sum_over_others(taken);
     const auto last = std::min(static_cast<std::size_t>(options_.spacing), found_.size()) - 1;
-    return {sum / taken, std::sqrt(found_[last].square)};
+    return {sum / taken, std::sqrt(found_[last].square), std::max(farthest_, found_[last].square)};
   }
 
  private:
@@ -101,9 +109,11 @@ class KeepByWeight {
   // so that the sum does not depend on their order.
   double sum_over_others(double& taken) {
     terms_.clear();
+    farthest_ = 0.0;
     double bound = 0.0;
     for (std::size_t i = 0; i < found_.size() && taken < options_.neighbors;) {
       const double square = found_[i].square;
+      farthest_ = square;
       double weight = 0.0;
       for (; i < found_.size() && found_[i].square == square; ++i) weight += found_[i].weight;
       weight = std::min(weight, options_.neighbors - taken);
@@ -130,6 +140,7 @@ class KeepByWeight {
   std::vector<Term> terms_;
   double reach_ = std::numeric_limits<double>::infinity();
   double own_weight_ = 0.0;
+  double farthest_ = 0.0;  // the squared distance of the last sample that counts
   std::size_t most_ = 64;  // the list is cut back when it grows beyond this
 };
 

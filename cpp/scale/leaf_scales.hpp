@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "scale/local_scale.hpp"
 #include "scale/nearest_squares.hpp"
+#include "scale/options.hpp"
 #include "tree/search.hpp"
 
 namespace quickshift {

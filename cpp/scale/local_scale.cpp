@@ -19,6 +19,10 @@ constexpr Index queries_per_task = 64;
 // With more neighbors than this, the lists of all locations of a leaf would not fit into the cache.
 constexpr double most_neighbors_in_leaf = 4096.0;
 
+// A location first searches within this multiple of the squared distance that the location before
+// it needed, which is often near.
+constexpr double reach_factor = 1.5;
+
 double estimated_work(Index points, const ScaleOptions& options) {
   return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.neighbors, 1e6));
 }
@@ -61,14 +65,21 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
   const CopyDistances copies(options.dimension);
   run_tasks(execution, tasks, work, [&] {
     return [&, search = TreeSearch(tree), keeper = KeepByWeight(options),
+            guess = std::numeric_limits<double>::infinity(),
             point =
                 std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
       for (Index leaf = task * leaves_per_task; leaf < end_of(task) && !execution.stops(); ++leaf) {
         for (int i = 0; i < tree.count(leaf); ++i) {
           copy_point(tree, leaf, i, point.data());
-          keeper.reset();
+          keeper.reset(guess);
           search.from_leaf(leaf, point.data(), keeper);
-          write(leaf * tree.stride + i, keeper.scale(copies));
+          if (!keeper.is_complete()) {
+            keeper.reset();
+            search.from_leaf(leaf, point.data(), keeper);
+          }
+          const ScaleOfPoint scale = keeper.scale(copies);
+          guess = reach_factor * scale.reach_sq;
+          write(leaf * tree.stride + i, scale);
         }
       }
     };

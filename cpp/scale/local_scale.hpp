@@ -6,20 +6,10 @@
 // half the distance to the nearest other location.
 #pragma once
 
+#include "scale/options.hpp"
 #include "tree/kdtree.hpp"
 
 namespace quickshift {
-
-// How scales are found: by searches of the tree, or by products of blocks of points, which is
-// faster with many features. Both give the same bits.
-enum class ScaleMethod { automatic, tree, blocks };
-
-struct ScaleOptions {
-  double neighbors = 1.0;  // K, at least 1
-  Index spacing = 2;       // g, at least 1
-  int dimension = 1;       // d, the number of features that are not constant
-  ScaleMethod method = ScaleMethod::automatic;
-};
 
 // Writes r and tau of every row in the caller's units; NaN for rows of weight zero. Both are 1 if
 // all rows are at one location.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "scale/options.hpp"
 #include "tree/kdtree.hpp"
 #include "vector/neighbor_loops.hpp"
 
@@ -20,12 +21,6 @@ inline ExactSum exact_sum(double bound, double terms) {
   const int rest = exponent - 52 + std::ilogb(terms) + 1;
   return {std::ldexp(1.5, exponent + 1), std::ldexp(1.5, rest + 1)};
 }
-
-struct ScaleOfPoint {
-  double r;
-  double tau;
-  double reach_sq = 0.0;  // the squared distance to the K-th nearest sample
-};
 
 class NearestSquares {
  public:
