@@ -39,7 +39,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "quickshift"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-_ALONE = "getting_started", "cluster_tree", "modal_regression", "images"  # pages without subpages
+# Pages without subpages.
+_ALONE = "getting_started", "local_scale", "cluster_tree", "modal_regression", "images"
 _WIDE = "benchmarks", "labelled", "distortion", "modal"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {

@@ -40,6 +40,8 @@ def main() -> None:
     seconds = time.perf_counter() - start
 
     print(summary(model, len(X), seconds))
+    default = QuickShift().fit(X)
+    print(f"\nWithout parameters: {default.n_clusters_} clusters")
     draw(model, X).savefig(picture, dpi=160)
     print(f"\nPicture: {picture}")
 

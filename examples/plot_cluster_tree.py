@@ -30,15 +30,18 @@ print(tree.leaf_indices.size, "modes, of which", model.n_clusters_, "are signifi
 
 # %%
 # A leaf is born at the density of its mode and dies at the level where a higher leaf absorbs it.
-# The significant modes, in the colors of their clusters, are far from the diagonal.
+# The significance of a mode depends on the ratio of these two levels, hence the logarithmic axes. The
+# significant modes, in the colors of their clusters, are far from the diagonal, although the density
+# of the sparse group is below that of bumps in the dense one. The highest leaf is never absorbed; it
+# is drawn at the lowest density.
 colors = np.array(["C0", "C1", "C2", "C3", "C4", "C5"])
-birth, death = tree.persistence().T
+birth, death = np.maximum(tree.persistence(), tree.density.min()).T
 kept = tree.leaf_labels[model.mode_indices_]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
 left.scatter(*X.T, c=colors[model.labels_], s=4)
 left.plot(*model.modes_.T, "k+", markersize=10)
 left.set(title="clusters and their modes", aspect="equal")
-right.axline((0, 0), slope=1, color="0.8")
+right.loglog(birth, birth, color="0.8")
 right.scatter(death, birth, color="0.6", s=12)
 right.scatter(death[kept], birth[kept], c=colors[: kept.size], s=50)
 right.set(title="persistence", xlabel="level where absorbed", ylabel="level where born")
@@ -46,19 +49,21 @@ figure.tight_layout()
 plt.show()
 
 # %%
-# The significance of a mode is the number of standard errors by which it stands out. Compare it
-# with the threshold that modes due to chance rarely exceed, simulated with samples of a single
-# Gaussian.
+# The significance of a mode is the number of standard errors by which it stands out. Chance rarely
+# produces one above the threshold, which was simulated with samples of a single Gaussian and of a
+# uniform cube. The clusters end at a gap in the list.
 descending = -np.sort(-tree.significance)[1:]
 print("significance:", np.round(descending[:8], 1))
-print("by chance:   ", round(qs.stages.chance_significance(*X.shape), 1))
+print("by chance:   ", round(qs.stages.chance_significance(*X.shape, scale=1), 1))
 
 # %%
-# The pruned tree as a dendrogram. A merge is drawn at the difference between the density of the
-# highest mode and the level of the merge.
+# The pruned tree as a dendrogram. In a linkage, the height of a merge is the difference between the
+# density of the highest mode and the level of the merge. Here it is drawn as a ratio of the two.
 figure, ax = plt.subplots(figsize=(5, 3.2))
-pruned = tree.prune(significance=float(model.significance_.min()))
-dendrogram(pruned.to_linkage(), ax=ax, color_threshold=0, above_threshold_color="0.3")
-ax.set(title="merges of the clusters", xlabel="cluster", ylabel="density below the highest mode")
+pruned = tree.prune(significance=model.min_significance_)
+linkage = pruned.to_linkage()
+linkage[:, 2] = np.log10(birth.max() / np.maximum(birth.max() - linkage[:, 2], death.min()))
+dendrogram(linkage, ax=ax, color_threshold=0, above_threshold_color="0.3")
+ax.set(title="merges of the clusters", xlabel="cluster", ylabel="powers of ten below the top")
 figure.tight_layout()
 plt.show()
