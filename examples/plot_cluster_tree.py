@@ -30,10 +30,10 @@ print(tree.leaf_indices.size, "modes, of which", model.n_clusters_, "are signifi
 
 # %%
 # A leaf is born at the density of its mode and dies at the level where a higher leaf absorbs it.
-# The significance of a mode depends on the ratio of these two levels, hence the logarithmic axes. The
-# significant modes, in the colors of their clusters, are far from the diagonal, although the density
-# of the sparse group is below that of bumps in the dense one. The highest leaf is never absorbed; it
-# is drawn at the lowest density.
+# The significance of a mode depends on the ratio of these two levels, hence the logarithmic axes.
+# The significant modes, in the colors of their clusters, are far from the diagonal, although the
+# sparse group is lower than many bumps. The highest leaf is never absorbed; it is drawn at the
+# lowest density.
 colors = np.array(["C0", "C1", "C2", "C3", "C4", "C5"])
 birth, death = np.maximum(tree.persistence(), tree.density.min()).T
 kept = tree.leaf_labels[model.mode_indices_]

@@ -57,35 +57,45 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Cluster samples by moving each one to its nearest sample of higher density.
 
     The moves form a forest whose trees are the clusters and whose roots are the modes of the
-    density. One fit contains the clusters for every `tau`: see `labels_at`.
+    density. By default, every sample has a scale of its own, and modes that chance may have
+    produced are merged into others. ``QuickShift(bandwidth=0.5, tau=1.0)`` is the algorithm of the
+    paper, with one bandwidth and one longest move for all samples. One fit contains the clusters
+    for every `tau`: see `labels_at`.
 
     Parameters
     ----------
     bandwidth : "local", float or {"auto", "paper", "scott", "silverman", "cv"}, default="local"
-        How the density is estimated. "local" needs no bandwidth: every sample has a scale of its
-        own, its mean distance r to its `n_neighbors` nearest others, and the density is
-        proportional to r^-d. All other values give the paper's kernel density with one bandwidth h
-        for all samples, the scale that divides distances in the kernel: a number, or a rule that
-        chooses it from the data. "paper" and "scott" are the rate n^(-1/(4+d)) of the paper times
-        the spread of the data. "auto" is half of that; with more than five features it is at least
-        a third of the median distance to the nearest distinct sample. "silverman" is the normal
-        reference rule. "cv" maximizes the leave-one-out likelihood. Features should be on
-        comparable scales.
+        How the density is estimated. Features should be on comparable scales.
+
+        "local" needs no bandwidth: the scale of a sample is its mean distance r to its
+        `n_neighbors` nearest others, and the density is proportional to r^-d, where d is the number
+        of features that are not constant.
+
+        All other values give the paper's kernel density, with one bandwidth h that divides all
+        distances. It is a number, or a rule that chooses it from the data: "paper" and "scott" are
+        the paper's rate n^(-1/(4+d)) times the spread of the data. "auto" is half of that; with
+        more than five features it is at least a third of the median distance to the nearest
+        distinct sample. "silverman" is the normal reference rule. "cv" maximizes the leave-one-out
+        likelihood.
     tau : float or "auto", default="auto"
-        Longest move. A mode that has a higher sample within tau joins that sample's cluster. With
-        "auto" and local scale, each sample has a tau of its own, the distance to its eighth nearest
-        distinct sample (sixteenth if there is one feature, fewer in small samples). With "auto" and
-        one bandwidth, tau is 1.5 (Gaussian) bandwidths, but at least the 99th percentile of the
-        distance to the nearest distinct sample. Only with "auto", modes that chance may have
-        produced, and modes far less significant than the others, are merged into higher ones after
-        the cut.
+        Longest move. A mode that has a higher sample within tau joins that sample's cluster.
+
+        With "auto" and local scale, each sample has a tau of its own: the distance to its eighth
+        nearest distinct sample (sixteenth if there is one feature; a nearer one in small samples).
+        With "auto" and one bandwidth, tau is 1.5 (Gaussian) bandwidths, but at least the 99th
+        percentile of the distance to the nearest distinct sample. After the cut, modes that chance
+        may have produced, and modes far less significant than the others, are merged into higher
+        ones.
+
+        If tau is a number, it is the longest move of all samples, and no modes are merged.
     n_neighbors : int or "auto", default="auto"
-        Number of nearest other samples that determine a local scale. "auto" is 1.6 n^(1/3), but at
-        least 4 and at most n/3; if that finds one cluster only, twice and four times as many are
-        tried. A larger number smooths more.
+        Number of nearest other samples that determine a local scale; only with local scale. "auto"
+        is 1.6 n^(1/3), but at least 4 and at most n/3. If that finds one cluster only, and neither
+        `tau` nor `n_clusters` is given, twice and four times as many are tried. A larger number
+        smooths more.
     kernel : str, default="gaussian"
         "gaussian", "exponential", "silverman", "uniform" ("tophat"), "triangular" ("linear"),
-        "tricube", "cosine" or "epanechnikov".
+        "tricube", "cosine" or "epanechnikov"; only with a bandwidth.
     n_clusters : int, optional
         Number of clusters wanted, instead of `tau`: this many modes are kept, the most significant
         ones. If there are fewer modes, the longest moves (relative to the tau of each sample, if
@@ -93,9 +103,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         samples.
     min_significance : float or "auto", default="auto"
         Least significance of a mode that stays a cluster of its own, see `significance_`. "auto" is
-        the significance that chance rarely exceeds in samples of one Gaussian; in addition, modes
-        far less significant than the others are merged. A number is the only condition. If one
-        group is split into several clusters, increase it; if clusters are missing, decrease it.
+        the significance that chance rarely exceeds in samples of one Gaussian (with local scale,
+        also of a uniform cube); in addition, modes far less significant than the others are merged.
+        If a number is given, it is the only condition. If one group is split into several clusters,
+        increase it; if clusters are missing, decrease it.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -106,7 +117,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         depend on the order of the rows. "strict": neither, as the paper writes it.
     rtol : float, default=1e-9
         Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
-        every pair is summed. Sums of the other kernels are exact.
+        every pair is summed. Sums of the other kernels are exact, and local scales have no error of
+        this kind.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn,
         where it means one). The result does not depend on it.
@@ -122,7 +134,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
-        Density at the samples.
+        Density at the samples. With local scale it may overflow or underflow in high dimension.
     log_density_ : ndarray of shape (n_samples,)
         Logarithm of the density, which does not underflow in high dimension. Computed on first
         access.
@@ -133,7 +145,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     bandwidth_ : float or ndarray of shape (n_samples,)
         The bandwidth used; with local scale, r of each sample.
     n_neighbors_ : int
-        The number of neighbors used; only with local scale.
+        The number of neighbors used; only with local scale. If it is two or four times the default,
+        the default found one cluster only.
     min_significance_ : float
         Least finite significance of the clusters. If there is one cluster, the significance that
         another mode would have needed; 0 if `tau` was given. With local scale, a fit with
@@ -159,8 +172,20 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     Examples
     --------
+    Without parameters:
+
     >>> import numpy as np
     >>> from quickshift import QuickShift
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (60, 2)), rng.normal(9, 1, (40, 2))])
+    >>> model = QuickShift().fit(X)
+    >>> np.bincount(model.labels_)
+    array([60, 40])
+    >>> model.n_neighbors_, model.significance_.round(1)
+    (7, array([inf, 9.7]))
+
+    The algorithm of the paper, and another cut of the same fit:
+
     >>> X = np.array([[0.0], [0.2], [0.3], [5.0], [5.1]])
     >>> model = QuickShift(bandwidth=0.5, tau=2.0).fit(X)
     >>> model.labels_
@@ -265,6 +290,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
         A point equal to a sample takes that sample's label. Any other point takes the label of the
         nearest sample of higher density within `tau_`, or of the nearest sample if there is none.
+        With local scale, the point has a tau of its own, measured as that of the samples.
 
         Parameters
         ----------
@@ -292,8 +318,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_queries,)
             Logarithm of the estimated density; minus infinity if no sample is within the support of
-            a compact kernel. The density of local scales does not integrate to 1, so its values
-            should only be compared with those of other local scales.
+            a compact kernel. The density from local scales does not integrate to 1, so its values
+            should only be compared with those of other fits with local scale.
         """
         points = self._queries(X)
         return self._log_density_at(points)

@@ -86,24 +86,29 @@ def find_local_clusters(
 ) -> LocalClusters:
     """Find the clusters that `QuickShift` finds by default.
 
-    Every sample has a scale of its own, see `local_scale`. With its K nearest others, the clusters
-    are those of `find_clusters`: cut, link, merge the insignificant modes. If one cluster is left,
-    2 K and 4 K neighbors are tried, whose estimate has less noise. If they do not find two clusters
-    either, the result with K neighbors stands.
+    Every sample has a scale of its own, determined by its K nearest others, and a tau of its own
+    (see `local_scale`). Each sample moves to its nearest higher sample; moves longer than the tau
+    of the sample are cut. The modes that remain are linked to a cluster tree, and insignificant
+    ones are merged into others (see `keep_significant`).
+
+    If one cluster is left, the same is done with 2 K and then with 4 K neighbors, whose densities
+    have less noise. If that does not give two clusters either, the result with K neighbors stands.
 
     Parameters
     ----------
     samples : Samples
         From `prepare`.
     n_neighbors : int or "auto"
-        K; a number is not multiplied.
+        K. "auto" is the default of `local_scale`. With a number, no other K is tried.
     tau : float or "auto"
-        Longest edge kept. "auto" is the tau of each sample. If tau is given, nothing is merged.
+        Longest move kept. "auto" is the tau of each sample. If tau is a number, nothing is merged,
+        and only one K is tried.
     n_clusters : int, optional
-        Number of clusters, instead of tau: the most significant modes are kept. If there are fewer
-        modes, the edges that are longest relative to the tau of their sample are removed.
+        Number of clusters, instead of tau: the most significant modes are kept, and only one K is
+        tried. If there are fewer modes, the moves that are longest relative to the tau of their
+        sample are removed.
     min_significance : float or "auto"
-        Least significance of a mode. With "auto", `chance_significance` and the gap rule of
+        Least significance of a mode. With "auto", `chance_significance` and the rule "last" of
         `keep_significant` decide.
     ties : {"total", "strict"}
         Which of two samples of equal r is higher, see `climb`.

@@ -28,11 +28,11 @@ _SMALLEST = float(np.finfo(np.float64).tiny)  # replaces an r of 0, which only u
 
 @dataclass(frozen=True)
 class LocalScale:
-    """The mean distance r of every sample to its K nearest others, and what follows from it.
+    """The mean distance r of every sample to its K nearest others, and the density that it gives.
 
-    The density is f(x) = c / (W r(x)^d): where samples are dense, r is small. So -r serves as the
-    height by which samples are compared, and is stored in place of r. d is the number of features
-    that are not constant.
+    The density is f(x) = c / (W r(x)^d), where W is the number of samples or the sum of their
+    weights, and d is the number of features that are not constant. It is high where r is small, so
+    samples are compared by the height -r, which is stored in place of r.
 
     Attributes
     ----------
@@ -41,10 +41,10 @@ class LocalScale:
     n_neighbors : int
         K, the number of nearest other samples, counted by weight.
     heights : ndarray of shape (n_samples,)
-        -r, minus the mean distance to them; NaN at rows of weight zero.
+        -r, the negative mean distance to them; NaN at rows of weight zero.
     tau : ndarray of shape (n_samples,)
-        Distance to the g-th nearest distinct sample, the longest move of Quick Shift; NaN at rows
-        of weight zero.
+        Distance to the g-th nearest distinct sample, which is the longest move of Quick Shift that
+        a cut keeps; NaN at rows of weight zero.
     n_jobs : int or None
         Number of threads that a call may use; None for all cores.
     """
@@ -162,7 +162,10 @@ def local_scale(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LocalScale:
-    """Measure the mean distance of every sample to its K nearest others, and its tau.
+    """Measure the mean distance r of every sample to its K nearest others, and its tau.
+
+    tau is the distance to the g-th nearest distinct sample, where g is an eighth of the number of
+    distinct samples, but at least 2 and at most 8 (16 if only one feature varies).
 
     Parameters
     ----------
@@ -172,7 +175,7 @@ def local_scale(
         K. "auto" is 1.6 W^(1/3), where W is the number of samples or the sum of their weights, but
         at least 4 and at most W/3.
     sample_weight : array-like of shape (n_samples,), optional
-        Frequencies.
+        Frequencies: a sample of weight 2 counts as two of the K.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
@@ -184,6 +187,12 @@ def local_scale(
     Returns
     -------
     LocalScale
+
+    Notes
+    -----
+    Duplicates of a sample are not at distance zero from it. They count as if they were spread
+    evenly over the space around it, up to half the distance to the nearest distinct sample, because
+    rounding is the usual reason for duplicates. If all samples are equal, r and tau are 1.
 
     Examples
     --------
