@@ -95,11 +95,11 @@ def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats
 def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) -> ClusterTree:
     """Compute the significance of each leaf under local scale.
 
-    The logarithm of r has approximately the standard deviation 1 / (d √K). A leaf whose root has
-    the mean distance r, and that is absorbed at a sample whose mean distance is s, has the
-    significance d √(K/2) log(s / r). A leaf that meets no other leaf is compared with its parent,
-    the nearest higher sample: s is the largest mean distance on the straight segment between them.
-    The highest leaf has infinite significance.
+    The logarithm of r has a standard deviation of about 1 / (d √K), up to 1.4 times that. A leaf
+    whose root has the mean distance r, and that is absorbed at a sample whose mean distance is s,
+    has the significance d √(K/2) log(s / r). A leaf that meets no other leaf is compared with its
+    parent, the nearest higher sample: s is the largest mean distance on the straight segment
+    between them. The highest leaf has infinite significance.
 
     Parameters
     ----------
