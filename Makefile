@@ -80,8 +80,8 @@ distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster 
 modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with the true ones, write docs/modal.md
 	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
 
-calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate the significance of modes that are due to chance
-	.venv-bench/bin/python benchmarks/calibrate.py
+calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
+	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

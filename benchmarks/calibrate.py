@@ -1,31 +1,80 @@
-"""Simulate the significance of modes that are due to chance: the table of `chance_significance`.
+"""Simulate the significance of modes that are due to chance: the tables of `chance_significance`.
 
-    python benchmarks/calibrate.py            about half an hour
+    python benchmarks/calibrate.py --mode global --max-minutes 75
+    python benchmarks/calibrate.py --mode local --max-minutes 165
+    python benchmarks/calibrate.py --max-minutes 0       fits and writes the tables again
+
+Writes src/quickshift/stages/tree/chance_tables.py.
 
 Draws samples from one Gaussian. It has one mode, so every other mode of the estimate is due to
-chance. For each number of features and of samples, prints the 97th percentile of the largest
-significance of these other modes, at the default bandwidth and tau.
+chance. A cell is a number of samples and of features. Its draws, the largest significance of these
+other modes in each sample, are kept in benchmarks/results/chance, so a run continues where the last
+one stopped, and cells may be added. Delete that folder if the rule that is simulated has changed.
+
+The mode "global" simulates `bandwidth="auto"`, the mode "local" `bandwidth="local"` with its scales
+1, 2 and 4. The cheapest cells come first. A cell enters the table once it has 200 draws; entries of
+the present table for cells without draws stay as they are.
 """
 
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import os
+import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickshift import stages
+from quickshift.stages.tree import chance_tables
+from quickshift.stages.tree.chance import per_drop
 
-FEATURES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
-SAMPLES = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-# Number of draws for each entry of SAMPLES, with up to three features and with more.
-FEW_FEATURES = (300, 300, 300, 200, 400, 400, 300, 200)
-MORE_FEATURES = (300, 300, 300, 200, 150, 80, 40, 30)
-QUANTILE = 0.97
+ROOT = Path(__file__).resolve().parent.parent
+DRAWS = ROOT / "benchmarks" / "results" / "chance"
+MODULE = ROOT / "src" / "quickshift" / "stages" / "tree" / "chance_tables.py"
+
+Cell = tuple[int, int]  # number of samples, number of features
+Array = NDArray[np.float64]
+Draws = list[tuple[float, ...]]  # one row per seed, one column per scale
+Table = dict[int, tuple[float, ...]]  # by number of features, then of samples
+
+SAMPLES = (8, 15, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FEATURES = (1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 400, 1000)
+FEWEST, MOST = 200, 2000  # draws per cell
+SECONDS = 10.0  # of one core per cell, if that allows more than FEWEST draws
+WORKERS = 2
+EVERY = 20.0  # seconds between two writes of a cell's draws
+
+CHANCE = 0.01  # share of one-Gaussian samples in which the threshold may be exceeded
+TAIL = 0.2  # share of the draws to which the upper tail is fitted
+LEAST_DEVIATIONS = 2.5  # a threshold is at least this many standard deviations above the mean
+SCALES = (1, 2, 4)
 
 
-def largest_by_chance(n: int, d: int, seed: int) -> float:
-    """Return the largest significance of the modes of one sample, except the highest mode."""
-    X = np.random.default_rng([n, d, seed]).normal(size=(n, d))
+def cells() -> list[Cell]:
+    """Return the cells to simulate, the cheapest first."""
+
+    def cost(cell: Cell) -> float:
+        n, d = cell
+        return n * min(n, 20 * 4.0 ** min(d, 20)) * d
+
+    most = {d: 1_000_000 if d <= 3 else 100_000 if d <= 10 else 10_000 for d in FEATURES}
+    return sorted(((n, d) for d in FEATURES for n in SAMPLES if n <= most[d]), key=cost)
+
+
+# One draw
+
+
+def largest_by_chance_global(X: Array) -> tuple[float, ...]:
+    """Return the largest significance of the modes of a sample, except the highest mode."""
     samples = stages.prepare(X, n_jobs=1)
     h = stages.choose_bandwidth(samples, n_jobs=1)
     estimate = stages.fit_estimate(samples, h, n_jobs=1)
@@ -35,19 +84,188 @@ def largest_by_chance(n: int, d: int, seed: int) -> float:
     tau = stages.choose_tau(samples, h, n_jobs=1)
     tree = stages.link(samples, sums, stages.cut(graph, tau, n_jobs=1), tau, n_jobs=1)
     tree = stages.assess(replace(tree, log_unit=estimate.log_constant), estimate, graph)
-    return float(tree.known_significance()[1:].max(initial=0.0))
+    return (float(tree.known_significance()[1:].max(initial=0.0)),)
+
+
+def largest_by_chance_local(X: Array) -> tuple[float, ...]:
+    """Return the same for the local scale: three numbers, one per entry of SCALES."""
+    # TO BE COMPLETED: one call into quickshift.stages per scale, as soon as the local scale is a
+    # stage there.
+    raise NotImplementedError(
+        f"the local scale is not a stage yet, so {len(X)} samples cannot be judged by it; "
+        "use --mode global"
+    )
+
+
+MODES: dict[str, Callable[[Array], tuple[float, ...]]] = {
+    "global": largest_by_chance_global,
+    "local": largest_by_chance_local,
+}
+
+
+def draw(mode: str, cell: Cell, seeds: range) -> tuple[Draws, float]:
+    """Return the statistic for some seeds, and the seconds per seed."""
+    start = time.perf_counter()
+    found = [MODES[mode](np.random.default_rng([*cell, seed]).normal(size=cell)) for seed in seeds]
+    return found, (time.perf_counter() - start) / len(seeds)
+
+
+# The draws of a cell
+
+
+def draws_file(mode: str, cell: Cell) -> Path:
+    """Return the file of a cell's draws."""
+    return DRAWS / f"{mode}-n{cell[0]}-d{cell[1]}.npz"
+
+
+def load(mode: str, cell: Cell) -> tuple[Draws, float | None]:
+    """Return the draws of a cell so far, one row per seed, and the seconds that one draw takes."""
+    file = draws_file(mode, cell)
+    if not file.exists():
+        return [], None
+    with np.load(file) as saved:
+        return [tuple(row) for row in saved["draws"]], float(saved["seconds"])
+
+
+def save(mode: str, cell: Cell, draws: Draws, seconds: float) -> None:
+    """Write the draws of a cell, so that an interruption leaves the old file or the new one."""
+    file = draws_file(mode, cell)
+    new = file.with_suffix(".new.npz")
+    np.savez(new, draws=np.array(draws), seconds=seconds)
+    os.replace(new, file)
+
+
+def simulate(mode: str, minutes: float) -> None:
+    """Draw until every cell is complete or the time is over."""
+    DRAWS.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + 60 * minutes
+    draw(mode, (8, 1), range(10))  # loads code, so that the first cell is timed correctly
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for cell in cells():
+            if time.monotonic() < deadline:
+                complete(pool, mode, cell, deadline)
+
+
+def complete(pool: ProcessPoolExecutor, mode: str, cell: Cell, deadline: float) -> None:
+    """Draw until a cell is complete or the deadline has passed."""
+    draws, seconds = load(mode, cell)
+    if seconds is None:
+        draws, seconds = draw(mode, cell, range(1))
+    wanted = int(np.clip(SECONDS / seconds, FEWEST, MOST))
+    if len(draws) >= wanted:
+        return
+    each = int(np.clip(1.0 / seconds, 1, 100))  # seeds per task
+    saved = time.monotonic()
+    while len(draws) < wanted and time.monotonic() < deadline:
+        first = range(len(draws), wanted, each)[: 2 * WORKERS]
+        tasks = [range(seed, min(seed + each, wanted)) for seed in first]
+        for found, _ in pool.map(partial(draw, mode, cell), tasks):
+            draws += found
+        if time.monotonic() - saved > EVERY:
+            save(mode, cell, draws, seconds)
+            saved = time.monotonic()
+    save(mode, cell, draws, seconds)
+    print(f"{mode} {cell}: {len(draws)} of {wanted} draws, {seconds:.3f} s each", flush=True)
+
+
+# From draws to thresholds
+
+
+def thresholds(draws: Array) -> Array:
+    """Return one threshold per scale, such that 1 % of the samples exceed at least one of them.
+
+    Each is a mean plus c standard deviations; c is the same for all scales and at least 2.5.
+    """
+    mean, deviation = draws.mean(axis=0), draws.std(axis=0)
+    largest = ((draws - mean) / np.where(deviation > 0, deviation, 1.0)).max(axis=1)
+    return mean + max(upper_quantile(largest), LEAST_DEVIATIONS) * deviation
+
+
+def upper_quantile(values: Array) -> float:
+    """Return the value that a new one exceeds with probability CHANCE, rather too large.
+
+    In 200 draws the empirical quantile depends on two of them. Therefore an exponential
+    distribution, the upper tail of a Gumbel distribution, is fitted to the largest fifth. The
+    empirical quantile is used if it is larger: with many features, most draws may be 0, and the
+    others far from 0.
+    """
+    base = float(np.quantile(values, 1 - TAIL))
+    excess = values[values > base] - base
+    share = max(excess.size / values.size, CHANCE)
+    fitted = base + (float(excess.mean()) * math.log(share / CHANCE) if excess.size else 0.0)
+    return max(fitted, float(np.quantile(values, 1 - CHANCE)))
+
+
+def fit(mode: str, present: list[Table]) -> list[Table]:
+    """Return the tables of a mode, one per scale: the present ones with the cells that have draws.
+
+    The threshold of a global bandwidth is divided by 2^(d/4) and does not fall with the number of
+    samples. See docs/decisions/23-significance.md for the reasons.
+    """
+    tables = [
+        {d: dict(zip(chance_tables.SAMPLES, row, strict=False)) for d, row in table.items()}
+        for table in present
+    ]
+    for n, d in cells():
+        draws, _ = load(mode, (n, d))
+        if len(draws) >= FEWEST:
+            unit = per_drop(-0.5 * d * math.log(2.0)) if mode == "global" else 1.0
+            for table, threshold in zip(tables, thresholds(np.array(draws)) / unit, strict=True):
+                table.setdefault(d, {})[n] = float(threshold)
+    return [{d: row_of(table[d], mode) for d in sorted(table)} for table in tables]
+
+
+def row_of(entries: dict[int, float], mode: str) -> tuple[float, ...]:
+    """Return the entries of one number of features, up to the first number of samples without."""
+    row = [entries[n] for n in itertools.takewhile(entries.__contains__, SAMPLES)]
+    if mode == "global":
+        row = list(itertools.accumulate(row, max))
+    return tuple(float(f"{value:.3g}") for value in row)
+
+
+# The module of tables
+
+HEADER = '''"""Tables of `chance_significance`: one row per number of features.
+
+Written by benchmarks/calibrate.py on {date}, from {fewest} to {most} samples of one Gaussian per
+entry. The entries of a row belong to the first entries of SAMPLES. Those of GLOBAL are divided by
+2^(d/4), where d is the number of features. LOCAL has one table per scale. Do not edit.
+"""
+
+__all__ = ["GLOBAL", "LOCAL", "SAMPLES"]
+
+Table = dict[int, tuple[float, ...]]
+
+'''
+
+
+def write() -> None:
+    """Write the module of tables."""
+    (by_rule,) = fit("global", [chance_tables.GLOBAL])
+    local = fit("local", [chance_tables.LOCAL.get(scale, {}) for scale in SCALES])
+    by_scale = {s: table for s, table in zip(SCALES, local, strict=True) if table}
+    text = HEADER.format(date=datetime.now(UTC).date(), fewest=FEWEST, most=MOST)
+    text += f"SAMPLES = {SAMPLES}\n\nGLOBAL: Table = {listing(by_rule, 0)}\n\n"
+    inner = "".join(f"\n    {s}: {listing(table, 4)}," for s, table in by_scale.items())
+    text += "LOCAL: dict[int, Table] = {" + inner + ("\n}\n" if inner else "}\n")
+    MODULE.write_text(text, encoding="utf-8")
+
+
+def listing(table: Table, indent: int) -> str:
+    """Return a table as source text."""
+    space = " " * indent
+    rows = [f"{space}    {d}: {row}," for d, row in table.items()]
+    return "\n".join(["{", *rows, f"{space}}}"])
 
 
 def main() -> None:
-    """Print the table."""
-    with ProcessPoolExecutor() as pool:
-        for d in FEATURES:
-            row = []
-            for n, draws in zip(SAMPLES, FEW_FEATURES if d <= 3 else MORE_FEATURES, strict=True):
-                if n <= (100_000 if d <= 5 else 30_000 if d <= 8 else 10_000):
-                    found = pool.map(partial(largest_by_chance, n, d), range(draws))
-                    row.append(round(float(np.quantile(list(found), QUANTILE)), 2))
-            print(f"    {d}: {tuple(row)},", flush=True)
+    """Simulate, then write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--mode", choices=MODES, default="global")
+    parser.add_argument("--max-minutes", type=float, default=75.0)
+    given = parser.parse_args()
+    simulate(given.mode, given.max_minutes)
+    write()
 
 
 if __name__ == "__main__":

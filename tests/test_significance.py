@@ -165,15 +165,6 @@ def test_two_gaussians_are_two_clusters(d, outlier):
     assert found.count(2) >= 9
 
 
-def test_chance_gives_what_the_table_says_between_its_entries():
-    table = stages.chance_significance
-    assert table(1000, 2) < table(2000, 2) < table(3000, 2)
-    assert table(1000, 2) > table(1000, 3) > table(1000, 4)
-    assert table(1, 1) == table(30, 1)
-    assert table(1e12, 1) == table(1e5, 1)
-    assert table(1000, 10_000) == table(1000, 20)
-
-
 def test_attribute_is_that_of_the_modes():
     X, _ = blobs(500, 2, seed=1)
     for settings in ({}, {"tau": 1.0}, {"n_clusters": 3}, {"n_clusters": 200}, {"tau": 0.0}):

@@ -43,13 +43,13 @@ from quickshift.stages.regression.prediction_set import (
 from quickshift.stages.regression.rules import choose_joint_bandwidth, choose_joint_tau
 from quickshift.stages.rules import choose_bandwidth, choose_tau
 from quickshift.stages.samples import Samples, prepare
+from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree, link
 from quickshift.stages.tree.distance import merge_distortion
 from quickshift.stages.tree.known_tree import known_tree
 from quickshift.stages.tree.significance import (
     assess,
     assess_by_scale,
-    chance_significance,
     keep_most_significant,
     keep_significant,
 )

@@ -20,10 +20,10 @@ from quickshift.stages.density import Estimate
 from quickshift.stages.forest import Forest, cut_at, cut_into
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.rules import automatic_tau
+from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
 from quickshift.stages.tree.significance import (
     assess,
-    chance_significance,
     keep_most_significant,
     keep_significant,
     least_kept,
@@ -148,7 +148,8 @@ def clusters_of(
     if n_clusters is not None and n_clusters > forest.roots.size:
         forest = cut_into(graph, n_clusters, n_jobs=n_jobs)
     tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
-    chance = chance_significance(graph.samples.total_weight, graph.samples.n_features)
+    samples = graph.samples
+    chance = chance_significance(samples.total_weight, samples.n_features, kernel=kernel.name)
     return merge_modes(forest, tree, n_clusters, min_significance, chance)
 
 

@@ -26,8 +26,9 @@ from quickshift.stages.local_scale import (
 )
 from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.samples import Samples
+from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
-from quickshift.stages.tree.significance import assess_by_scale, chance_significance
+from quickshift.stages.tree.significance import assess_by_scale
 
 __all__ = ["LocalClusters", "find_local_clusters"]
 

@@ -13,11 +13,12 @@ from quickshift.stages.density import Estimate, heights_at_points
 from quickshift.stages.local_scale import LocalScale, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
+from quickshift.stages.tree.chance import per_drop
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.merges import lone_leaves
 from quickshift.stages.tree.pruning import contract
 
-__all__ = ["assess", "chance_significance", "keep_most_significant", "keep_significant"]
+__all__ = ["assess", "keep_most_significant", "keep_significant"]
 
 
 # For a mode that meets no other mode, the density is evaluated on the straight segment to its
@@ -88,8 +89,8 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
 def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
     """Return the difference of the logarithms of two sums, divided by its standard deviation."""
     d = estimate.samples.n_features
-    unit = math.exp(estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d))
-    return np.log(birth / death) / np.sqrt(unit / birth + unit / death)
+    log_unit = estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d)
+    return np.log(birth / death) / np.sqrt(1 / birth + 1 / death) * per_drop(log_unit)
 
 
 def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) -> ClusterTree:
@@ -265,58 +266,3 @@ def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
     gone = np.ones(significance.size, dtype=bool)
     gone[np.argsort(-significance, kind="stable")[:wanted]] = False
     return contract(tree, gone)
-
-
-# Calibration by simulation: samples of a single Gaussian at the default bandwidth and tau. Each
-# entry is the 97th percentile of the largest significance of a mode other than the highest one, for
-# a number of features (rows) and of samples (columns). Written by benchmarks/calibrate.py.
-_SAMPLES = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-_BY_CHANCE = {
-    1: (1.28, 1.29, 1.25, 1.34, 1.28, 1.39, 1.58, 1.63),
-    2: (1.13, 1.2, 1.26, 1.45, 1.7, 1.82, 1.97, 2.07),
-    3: (0.69, 0.8, 0.87, 1.0, 1.12, 1.51, 1.77, 2.13),
-    4: (0.35, 0.67, 0.81, 0.83, 0.96, 1.16, 1.35, 1.48),
-    5: (0.13, 0.5, 0.73, 0.75, 0.92, 1.08, 1.07, 1.24),
-    6: (0.38, 0.46, 0.6, 0.83, 0.89, 1.06, 1.14),
-    8: (0.23, 0.44, 0.49, 0.53, 0.69, 0.94, 1.16),
-    10: (0.18, 0.25, 0.27, 0.21, 0.15, 0.48),
-    13: (0.21, 0.07, 0.0, 0.0, 0.01, 0.02),
-    16: (0.18, 0.05, 0.03, 0.02, 0.02, 0.02),
-    20: (0.37, 0.28, 0.13, 0.11, 0.12, 0.15),
-}
-_SPARE = 1.2  # safety factor on the table, because real data are not Gaussian
-_LEAST = 0.2  # lower limit, for many features, where the table is close to 0
-
-
-def chance_significance(
-    total_weight: float, n_features: int, *, scale: float | None = None
-) -> float:
-    """Return the significance that chance rarely exceeds in data with a single mode.
-
-    Parameters
-    ----------
-    total_weight : float
-        Number of samples, or the sum of their weights.
-    n_features : int
-        Number of features.
-
-    Returns
-    -------
-    float
-        1.2 times the 97th percentile of the largest significance of a spurious mode in samples of a
-        single Gaussian, but at least 0.2. The percentile is interpolated in a table of simulations;
-        outside the table its nearest entry is used.
-
-    Examples
-    --------
-    >>> chance_significance(1000, 2), chance_significance(1e9, 2) == chance_significance(1e5, 2)
-    (1.74, True)
-    """
-    if scale is not None:
-        return 3.7  # TODO
-    log_samples = np.log(_SAMPLES)
-    rows = [
-        np.interp(np.log(total_weight), log_samples[: len(row)], row) for row in _BY_CHANCE.values()
-    ]
-    chance = float(np.interp(np.log(n_features), np.log(list(_BY_CHANCE)), rows))
-    return max(_SPARE * chance, _LEAST)

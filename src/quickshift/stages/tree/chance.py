@@ -1,0 +1,95 @@
+"""Chance: the significance that spurious modes of a single Gaussian rarely exceed."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from quickshift.arrays import Floats
+from quickshift.checks.numbers import check_positive
+from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, SAMPLES, Table
+
+__all__ = ["chance_significance", "per_drop"]
+
+_LEAST = 0.2  # lower limit of the threshold of a global bandwidth, where the table is close to 0
+# With more features than this, the table of a global bandwidth describes the Gaussian kernel only;
+# other kernels keep the threshold for this number of features.
+_MOST_FOR_ANY_KERNEL = 20
+_MOST_LOG = 600.0  # keeps significances finite with thousands of features
+
+
+def chance_significance(
+    total_weight: float,
+    n_features: int,
+    *,
+    scale: float | None = None,
+    kernel: str = "gaussian",
+) -> float:
+    """Return the significance that chance rarely exceeds in data with a single mode.
+
+    Parameters
+    ----------
+    total_weight : float
+        Number of samples, or the sum of their weights.
+    n_features : int
+        Number of features.
+    scale : float, optional
+        Scale of the local bandwidth, usually 1, 2 or 4. None is for a global bandwidth.
+    kernel : str
+        Kernel of a global bandwidth. It matters only with more than 20 features, where kernels
+        other than the Gaussian keep the value for 20 features.
+
+    Returns
+    -------
+    float
+        The threshold below which all modes but the highest stay in 99 % of the samples of a single
+        Gaussian: for a global bandwidth with this threshold alone (it is at least 0.2), for a local
+        one with the thresholds of the scales 1, 2 and 4 together. It is interpolated in a table of
+        simulations, linearly in the logarithms of the arguments. Beyond the largest number of
+        samples or of features in the table, the last slope is continued if it is positive;
+        otherwise the last entry is used.
+
+    Examples
+    --------
+    >>> chance_significance(1000, 2) < chance_significance(100_000, 2) < 3
+    True
+    >>> chance_significance(3, 1) == chance_significance(8, 1)
+    True
+    """
+    if scale is None:
+        d = n_features if kernel == "gaussian" else min(n_features, _MOST_FOR_ANY_KERNEL)
+        log_unit = -0.5 * d * math.log(2.0)  # of the Gaussian kernel
+        return max(_interpolated(GLOBAL, total_weight, d) * per_drop(log_unit), _LEAST)
+    wanted = check_positive(scale, "scale")
+    if not LOCAL:
+        raise ValueError(
+            f"scale is {scale!r}, but there is no table of simulations for the local scale yet: "
+            "run benchmarks/calibrate.py --mode local, or leave scale at None."
+        )
+    by_scale = [_interpolated(table, total_weight, n_features) for table in LOCAL.values()]
+    return float(np.interp(math.log(wanted), np.log(list(LOCAL)), by_scale))
+
+
+def per_drop(log_unit: float) -> float:
+    """Return the factor that turns a drop of the log density into standard errors.
+
+    The argument is log(∫K² / K(0)); for the Gaussian kernel, the result is 2^(d/4). It is limited,
+    because it would overflow with thousands of features.
+    """
+    return math.exp(min(-0.5 * log_unit, _MOST_LOG))
+
+
+def _interpolated(table: Table, n: float, d: int) -> float:
+    """Interpolate in a table, first each row at a number of samples, then between the rows."""
+    log_samples, log_n = np.log(SAMPLES), math.log(max(n, 1.0))
+    rows = [_along(log_n, log_samples[: len(row)], row) for row in table.values()]
+    return _along(math.log(d), np.log(list(table)), rows)
+
+
+def _along(x: float, knots: Floats, values: Sequence[float]) -> float:
+    """Interpolate linearly; continue the last slope beyond the last knot unless that would fall."""
+    inside, beyond = float(np.interp(x, knots, values)), x - float(knots[-1])
+    if beyond <= 0 or len(knots) == 1:
+        return inside
+    slope = float((values[-1] - values[-2]) / (knots[-1] - knots[-2]))
+    return inside + max(slope, 0.0) * beyond

@@ -1,0 +1,127 @@
+"""The significance due to chance: its table, what lies between and beyond, and what it achieves."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift, stages
+from quickshift.stages.tree import chance, chance_tables
+
+chance_of = stages.chance_significance
+SAMPLES, GLOBAL = chance_tables.SAMPLES, chance_tables.GLOBAL
+LEAST = 0.2
+ENTRIES = [(n, d) for d, row in GLOBAL.items() for n in SAMPLES[: len(row)]]
+SMALL = {1: (1.0, 2.0, 3.0), 10: (4.0, 3.0), 100: (2.0, 5.0)}
+
+
+@pytest.fixture
+def local_tables(monkeypatch):
+    tables = {
+        scale: {d: tuple(scale * np.array(row)) for d, row in SMALL.items()} for scale in (1, 4)
+    }
+    monkeypatch.setattr(chance, "LOCAL", tables)
+    monkeypatch.setattr(chance, "SAMPLES", (10, 100, 1000))
+    return tables
+
+
+def test_entries_of_the_table_are_returned():
+    for n, d in ENTRIES:
+        entry = GLOBAL[d][SAMPLES.index(n)] * 2.0 ** (d / 4)
+        assert chance_of(n, d) == pytest.approx(max(entry, LEAST), rel=1e-9)
+
+
+def test_rows_cover_what_is_promised():
+    assert tuple(GLOBAL) == tuple(sorted(GLOBAL))
+    assert max(GLOBAL) == 1000
+    for d, row in GLOBAL.items():
+        assert SAMPLES[len(row) - 1] >= (100_000 if d <= 5 else 1000 if d <= 200 else 100)
+        assert np.isfinite(row).all()
+
+
+def test_threshold_never_falls_with_the_number_of_samples():
+    for d in (1, 2, 4, 6, 10, 17, 33, 64, 150, 784, 5000):
+        values = [chance_of(n, d) for n in np.geomspace(1, 1e12, 60)]
+        assert (np.diff(values) >= -1e-12 * np.array(values[1:])).all()
+
+
+@pytest.mark.parametrize("n", [2, 50, 2000, 1e5, 1e9])
+def test_threshold_is_between_those_of_the_neighboring_rows(n):
+    rng = np.random.default_rng(0)
+    for d in rng.integers(1, 1000, size=50):
+        left = max(row for row in GLOBAL if row <= d)
+        right = min(row for row in GLOBAL if row >= d)
+        ends = [chance._interpolated(GLOBAL, n, row) for row in (left, right)]
+        assert min(ends) - 1e-9 <= chance._interpolated(GLOBAL, n, int(d)) <= max(ends) + 1e-9
+
+
+def test_fewer_than_eight_samples_count_as_eight():
+    for n in (0.5, 1, 7.9):
+        assert chance_of(n, 2) == chance_of(8, 2)
+
+
+def test_slopes_are_continued_unless_they_fall(local_tables):
+    def at(n, d):
+        return chance_of(n, d, scale=1)
+
+    assert at(100, 1) == 2.0
+    assert at(1e4, 1) == pytest.approx(4.0)
+    assert at(1e9, 10) == pytest.approx(3.0)
+    assert at(1000, 100) == pytest.approx(8.0)
+    assert at(100, 1000) == pytest.approx(7.0)
+    assert at(10, 1000) == pytest.approx(2.0)
+    assert at(math.sqrt(1000), 1) == pytest.approx(1.5)
+    assert at(10, math.sqrt(10)) == pytest.approx(2.5)
+
+
+def test_scales_are_interpolated_and_clipped(local_tables):
+    by_scale = [chance_of(100, 10, scale=scale) for scale in (0.5, 1, 2, 4, 9)]
+    np.testing.assert_allclose(by_scale, [3.0, 3.0, 7.5, 12.0, 12.0])
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, math.nan])
+def test_scale_is_positive(scale):
+    with pytest.raises(ValueError, match="scale is"):
+        chance_of(100, 2, scale=scale)
+
+
+def test_missing_table_of_the_local_scale_is_named(monkeypatch):
+    monkeypatch.setattr(chance, "LOCAL", {})
+    with pytest.raises(ValueError, match="no table of simulations for the local scale"):
+        chance_of(100, 2, scale=1)
+
+
+def test_other_kernels_keep_the_threshold_of_twenty_features():
+    for n in (30, 1000):
+        assert chance_of(n, 50, kernel="epanechnikov") == chance_of(n, 20)
+        assert chance_of(n, 5, kernel="epanechnikov") == chance_of(n, 5)
+        assert chance_of(n, 50) > 100 * chance_of(n, 20)
+
+
+@pytest.mark.parametrize("n", [30, 400])
+@pytest.mark.parametrize("d", [30, 60, 100, 300])
+def test_one_gaussian_with_many_features_is_one_cluster(n, d):
+    for seed in range(3):
+        X = np.random.default_rng([n, d, 10_000 + seed]).normal(size=(n, d))
+        assert QuickShift(bandwidth="auto").fit(X).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+@pytest.mark.parametrize("d", [10, 30, 50])
+def test_two_far_gaussians_with_many_features_are_two_clusters(d, kernel):
+    X = np.random.default_rng(d).normal(size=(400, d))
+    X[:200, 0] += 40.0
+    model = QuickShift(bandwidth="auto", kernel=kernel).fit(X)
+    assert model.n_clusters_ == 2
+    assert len({*model.labels_[:200]}) == len({*model.labels_[200:]}) == 1
+
+
+@pytest.mark.parametrize("d", [2500, 6000])
+def test_thousands_of_features_overflow_nothing(d):
+    X = np.random.default_rng(d).normal(size=(30, d))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = QuickShift(bandwidth="auto").fit(X)
+    assert model.n_clusters_ == 1
+    assert math.isfinite(chance_of(30, d))
