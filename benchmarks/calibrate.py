@@ -48,8 +48,8 @@ Table = dict[int, tuple[float, ...]]  # by number of features, then of samples
 
 SAMPLES = (8, 15, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FEATURES = (1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 400, 1000)
-FEWEST, MOST = 200, 2000  # draws per cell
-SECONDS = 10.0  # of one core per cell, if that allows more than FEWEST draws
+FEWEST, MOST = 200, 1000  # draws per cell
+SECONDS = 4.0  # of one core per cell, if that allows more than FEWEST draws
 WORKERS = 2
 EVERY = 20.0  # seconds between two writes of a cell's draws
 

@@ -40,9 +40,12 @@ def by_definition(tree, estimate, graph):
             if estimate.samples.period is not None:
                 path[0] -= np.rint(path[0])  # the period of the first feature is 1
             between = np.array([a + t * path for t in np.arange(1, 8) / 8])
-            saddle = max(estimate.density_at(between).min(), lone)
+            saddle = estimate.density_at(between).min()
+            if saddle * (1 + 1e-9) >= tree.density[row] - lone:
+                expected.append(0.0)
+                continue
+            saddle = max(saddle, lone)
         birth = tree.density[row]
-        saddle = min(saddle, birth)
         variance = sum(roughness / (W * h**d * f) for f in (birth, saddle))
         expected.append(math.log(birth / saddle) / math.sqrt(variance))
     return np.array(expected)

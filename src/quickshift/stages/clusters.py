@@ -108,7 +108,7 @@ def find_clusters(
     --------
     >>> from quickshift.stages import climb, fit_estimate, prepare
     >>> samples = prepare(np.array([[0, 1, 2, 3, 4, 5, 6, 7, 30, 31, 32, 33, 34, 35, 36]]).T)
-    >>> estimate = fit_estimate(samples, 2.0)
+    >>> estimate = fit_estimate(samples, 3.0)
     >>> graph = climb(samples, estimate.sums(), significant_bits=estimate.significant_bits)
     >>> find_clusters(estimate, graph).forest.labels
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])

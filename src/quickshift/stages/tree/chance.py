@@ -11,6 +11,7 @@ from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, SAMPLES, Table
 
 __all__ = ["chance_significance", "per_drop"]
 
+_SPARE = 1.05  # factor on the table of a global bandwidth, about its sampling error
 _LEAST = 0.2  # lower limit of the threshold of a global bandwidth, where the table is close to 0
 # With more features than this, the table of a global bandwidth describes the Gaussian kernel only;
 # other kernels keep the threshold for this number of features.
@@ -43,11 +44,11 @@ def chance_significance(
     -------
     float
         The threshold below which all modes but the highest stay in 99 % of the samples of a single
-        Gaussian: for a global bandwidth with this threshold alone (it is at least 0.2), for a local
-        one with the thresholds of the scales 1, 2 and 4 together. It is interpolated in a table of
-        simulations, linearly in the logarithms of the arguments. Beyond the largest number of
-        samples or of features in the table, the last slope is continued if it is positive;
-        otherwise the last entry is used.
+        Gaussian: for a global bandwidth with this threshold alone (it is raised by 5 % and at least
+        0.2), for a local one with the thresholds of the scales 1, 2 and 4 together. It is
+        interpolated in a table of simulations, linearly in the logarithms of the arguments. Beyond
+        the largest number of samples or of features in the table, the last slope is continued if
+        it is positive; otherwise the last entry is used.
 
     Examples
     --------
@@ -59,7 +60,8 @@ def chance_significance(
     if scale is None:
         d = n_features if kernel == "gaussian" else min(n_features, _MOST_FOR_ANY_KERNEL)
         log_unit = -0.5 * d * math.log(2.0)  # of the Gaussian kernel
-        return max(_interpolated(GLOBAL, total_weight, d) * per_drop(log_unit), _LEAST)
+        drop = _SPARE * _interpolated(GLOBAL, total_weight, d)
+        return max(drop * per_drop(log_unit), _LEAST)
     wanted = check_positive(scale, "scale")
     if not LOCAL:
         raise ValueError(

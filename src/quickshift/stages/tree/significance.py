@@ -26,6 +26,7 @@ __all__ = ["assess", "keep_most_significant", "keep_significant"]
 _ON_SEGMENT = np.arange(1, 8) / 8
 _BLOCK = 1 << 22  # number of coordinates on segments that are held in memory at once
 _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
+_ROUNDING = 1e-9  # relative; sums that differ by less are equal
 # Share of the chance level. Ratios of significances have at least this share in their denominator,
 # because a ratio to a smaller number carries no information.
 _NEGLIGIBLE = 0.25
@@ -44,8 +45,10 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     leaf of density b that is absorbed at level s has the significance log(b/s) / √(v(b) + v(s)).
     A leaf that meets no other leaf is compared with its parent, the nearest higher sample: s is the
     lowest density on the straight segment between them, but at least the density of a point without
-    neighbors; otherwise every outlier would be infinitely significant. If the density does not drop
-    along the segment, the significance is 0. The highest leaf has infinite significance.
+    neighbors; otherwise every outlier would be infinitely significant. The significance is 0 if the
+    density at the leaf without the contribution of one sample, the leaf itself, is not higher than
+    the lowest density on the segment: such a leaf is a mode only because it is a sample. The
+    highest leaf has infinite significance.
 
     Parameters
     ----------
@@ -78,8 +81,9 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
     lowest = _lowest_on_segment(lambda x: heights_at_points(estimate, x), graph, rows[alone])
-    lowest = np.maximum(lowest, _LONE_POINT)
-    death[alone] = np.minimum(lowest, birth[alone])
+    alone_at = birth[alone]
+    drops = lowest * (1 + _ROUNDING) < alone_at - _LONE_POINT
+    death[alone] = np.where(drops, np.maximum(lowest, _LONE_POINT), alone_at)
     significance = np.full(birth.size, np.inf)
     rest = ~top
     significance[rest] = _standard_errors(birth[rest], death[rest], estimate)
