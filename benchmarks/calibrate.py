@@ -227,7 +227,7 @@ def row_of(entries: dict[int, float], mode: str) -> tuple[float, ...]:
 
 HEADER = '''"""Tables of `chance_significance`: one row per number of features.
 
-Written by benchmarks/calibrate.py on {date}, from {fewest} to {most} samples of one Gaussian per
+Written by benchmarks/calibrate.py on {date}, from at least {fewest} samples of one Gaussian per
 entry. The entries of a row belong to the first entries of SAMPLES. Those of GLOBAL are divided by
 2^(d/4), where d is the number of features. LOCAL has one table per scale. Do not edit.
 """
@@ -244,7 +244,7 @@ def write() -> None:
     (by_rule,) = fit("global", [chance_tables.GLOBAL])
     local = fit("local", [chance_tables.LOCAL.get(scale, {}) for scale in SCALES])
     by_scale = {s: table for s, table in zip(SCALES, local, strict=True) if table}
-    text = HEADER.format(date=datetime.now(UTC).date(), fewest=FEWEST, most=MOST)
+    text = HEADER.format(date=datetime.now(UTC).date(), fewest=FEWEST)
     text += f"SAMPLES = {SAMPLES}\n\nGLOBAL: Table = {listing(by_rule, 0)}\n\n"
     inner = "".join(f"\n    {s}: {listing(table, 4)}," for s, table in by_scale.items())
     text += "LOCAL: dict[int, Table] = {" + inner + ("\n}\n" if inner else "}\n")

@@ -38,7 +38,9 @@ def test_rows_cover_what_is_promised():
     assert tuple(GLOBAL) == tuple(sorted(GLOBAL))
     assert max(GLOBAL) == 1000
     for d, row in GLOBAL.items():
-        assert SAMPLES[len(row) - 1] >= (3000 if d <= 3 else 1000 if d <= 100 else 300)
+        assert SAMPLES[len(row) - 1] >= (
+            30_000 if d <= 3 else 10_000 if d <= 10 else 1000 if d <= 200 else 300
+        )
         assert np.isfinite(row).all()
 
 
