@@ -12,8 +12,10 @@ other modes in each sample, are kept in benchmarks/results/chance, so a run cont
 one stopped, and cells may be added. Delete that folder if the rule that is simulated has changed.
 
 The mode "global" simulates `bandwidth="auto"`, the mode "local" `bandwidth="local"` with its scales
-1, 2 and 4. The cheapest cells come first. A cell enters the table once it has 200 draws; entries of
-the present table for cells without draws stay as they are.
+1, 2 and 4. The mode "cube" simulates the same as "local" for samples of a uniform cube, whose
+plateau splits more easily than a Gaussian. The cheapest cells come first. A cell enters the table
+once it has 200 draws (80 of the cube); entries of the present table for cells without draws stay as
+they are.
 """
 
 from __future__ import annotations
@@ -29,11 +31,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickshift import stages
+from quickshift.stages.local_scale import default_neighbors
 from quickshift.stages.tree import chance_tables
 from quickshift.stages.tree.chance import per_drop
 
@@ -44,22 +48,30 @@ MODULE = ROOT / "src" / "quickshift" / "stages" / "tree" / "chance_tables.py"
 Cell = tuple[int, int]  # number of samples, number of features
 Array = NDArray[np.float64]
 Draws = list[tuple[float, ...]]  # one row per seed, one column per scale
-Table = dict[int, tuple[float, ...]]  # by number of features, then of samples
+Table = dict[int, dict[int, float]]  # by number of features, then of samples
 
 SAMPLES = (8, 15, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+# Local scale depends on small numbers of samples irregularly, because K and g are whole numbers.
+LOCAL_SAMPLES = (8, 10, 12, 15, 16, 20, 24, 30, 45, 60, 100, 300, 1000, 3000)
+LOCAL_SAMPLES += (10_000, 100_000, 1_000_000)
 FEATURES = (1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 400, 1000)
 FEWEST, MOST = 200, 1000  # draws per cell
+FEWEST_CUBES = 80
 SECONDS = 4.0  # of one core per cell, if that allows more than FEWEST draws
 WORKERS = 2
 EVERY = 20.0  # seconds between two writes of a cell's draws
 
-CHANCE = 0.01  # share of one-Gaussian samples in which the threshold may be exceeded
+# Share of one-Gaussian samples in which the threshold may be exceeded.
+CHANCE = {"global": 0.02, "local": 0.01}
 TAIL = 0.2  # share of the draws to which the upper tail is fitted
-LEAST_DEVIATIONS = 2.5  # a threshold is at least this many standard deviations above the mean
+# A threshold is at least this many standard deviations above the mean.
+LEAST_DEVIATIONS = {"global": 2.5, "local": 3.0}
+CUBE_DEVIATIONS = 1.65  # the same for cubes, which may be split in about 5 % of the samples
+MOST_FEATURES_OF_CUBES = 10  # with more features, a cube has no plateau to speak of
 SCALES = (1, 2, 4)
 
 
-def cells() -> list[Cell]:
+def cells(mode: str) -> list[Cell]:
     """Return the cells to simulate, the cheapest first."""
 
     def cost(cell: Cell) -> float:
@@ -67,7 +79,9 @@ def cells() -> list[Cell]:
         return n * min(n, 20 * 4.0 ** min(d, 20)) * d
 
     most = {d: 1_000_000 if d <= 3 else 100_000 if d <= 10 else 10_000 for d in FEATURES}
-    return sorted(((n, d) for d in FEATURES for n in SAMPLES if n <= most[d]), key=cost)
+    features = [d for d in FEATURES if mode != "cube" or d <= MOST_FEATURES_OF_CUBES]
+    samples = SAMPLES if mode == "global" else LOCAL_SAMPLES
+    return sorted(((n, d) for d in features for n in samples if n <= most[d]), key=cost)
 
 
 # One draw
@@ -89,24 +103,36 @@ def largest_by_chance_global(X: Array) -> tuple[float, ...]:
 
 def largest_by_chance_local(X: Array) -> tuple[float, ...]:
     """Return the same for the local scale: three numbers, one per entry of SCALES."""
-    # TO BE COMPLETED: one call into quickshift.stages per scale, as soon as the local scale is a
-    # stage there.
-    raise NotImplementedError(
-        f"the local scale is not a stage yet, so {len(X)} samples cannot be judged by it; "
-        "use --mode global"
-    )
+    samples = stages.prepare(X, n_jobs=1)
+    found: dict[int, float] = {}  # by number of neighbors, which small samples limit
+    neighbors = [default_neighbors(len(X), scale) for scale in SCALES]
+    for k in sorted(set(neighbors)):
+        scale = stages.local_scale(samples, k, n_jobs=1)
+        graph = stages.climb(samples, scale.heights, n_jobs=1)
+        forest = stages.cut(graph, scale.tau, n_jobs=1)
+        tree = stages.link(samples, scale.levels, forest, scale.tau, n_jobs=1)
+        tree = stages.assess_by_scale(tree, scale, graph)
+        found[k] = float(tree.known_significance()[1:].max(initial=0.0))
+    return tuple(found[k] for k in neighbors)
 
 
 MODES: dict[str, Callable[[Array], tuple[float, ...]]] = {
     "global": largest_by_chance_global,
     "local": largest_by_chance_local,
+    "cube": largest_by_chance_local,
 }
+
+
+def sample(mode: str, cell: Cell, seed: int) -> Array:
+    """Draw a sample."""
+    rng = np.random.default_rng([*cell, seed])
+    return rng.uniform(size=cell) if mode == "cube" else rng.normal(size=cell)
 
 
 def draw(mode: str, cell: Cell, seeds: range) -> tuple[Draws, float]:
     """Return the statistic for some seeds, and the seconds per seed."""
     start = time.perf_counter()
-    found = [MODES[mode](np.random.default_rng([*cell, seed]).normal(size=cell)) for seed in seeds]
+    found = [MODES[mode](sample(mode, cell, seed)) for seed in seeds]
     return found, (time.perf_counter() - start) / len(seeds)
 
 
@@ -141,7 +167,7 @@ def simulate(mode: str, minutes: float) -> None:
     deadline = time.monotonic() + 60 * minutes
     draw(mode, (8, 1), range(10))  # loads code, so that the first cell is timed correctly
     with ProcessPoolExecutor(WORKERS) as pool:
-        for cell in cells():
+        for cell in cells(mode):
             if time.monotonic() < deadline:
                 complete(pool, mode, cell, deadline)
 
@@ -151,7 +177,8 @@ def complete(pool: ProcessPoolExecutor, mode: str, cell: Cell, deadline: float) 
     draws, seconds = load(mode, cell)
     if seconds is None:
         draws, seconds = draw(mode, cell, range(1))
-    wanted = int(np.clip(SECONDS / seconds, FEWEST, MOST))
+    fewest = FEWEST_CUBES if mode == "cube" else FEWEST
+    wanted = int(np.clip(SECONDS / seconds, fewest, MOST))
     if len(draws) >= wanted:
         return
     each = int(np.clip(1.0 / seconds, 1, 100))  # seeds per task
@@ -171,18 +198,19 @@ def complete(pool: ProcessPoolExecutor, mode: str, cell: Cell, deadline: float) 
 # From draws to thresholds
 
 
-def thresholds(draws: Array) -> Array:
-    """Return one threshold per scale, such that 1 % of the samples exceed at least one of them.
+def thresholds(mode: str, draws: Array) -> Array:
+    """Return one threshold per scale, such that few samples exceed at least one of them.
 
-    Each is a mean plus c standard deviations; c is the same for all scales and at least 2.5.
+    Each is a mean plus c standard deviations; c is the same for all scales.
     """
     mean, deviation = draws.mean(axis=0), draws.std(axis=0)
     largest = ((draws - mean) / np.where(deviation > 0, deviation, 1.0)).max(axis=1)
-    return mean + max(upper_quantile(largest), LEAST_DEVIATIONS) * deviation
+    c = max(upper_quantile(largest, CHANCE[mode]), LEAST_DEVIATIONS[mode])
+    return mean + c * deviation
 
 
-def upper_quantile(values: Array) -> float:
-    """Return the value that a new one exceeds with probability CHANCE, rather too large.
+def upper_quantile(values: Array, chance: float) -> float:
+    """Return the value that a new one exceeds with a given probability, rather too large.
 
     In 200 draws the empirical quantile depends on two of them. Therefore an exponential
     distribution, the upper tail of a Gumbel distribution, is fitted to the largest fifth. The
@@ -191,71 +219,84 @@ def upper_quantile(values: Array) -> float:
     """
     base = float(np.quantile(values, 1 - TAIL))
     excess = values[values > base] - base
-    share = max(excess.size / values.size, CHANCE)
-    fitted = base + (float(excess.mean()) * math.log(share / CHANCE) if excess.size else 0.0)
-    return max(fitted, float(np.quantile(values, 1 - CHANCE)))
+    share = max(excess.size / values.size, chance)
+    fitted = base + (float(excess.mean()) * math.log(share / chance) if excess.size else 0.0)
+    return max(fitted, float(np.quantile(values, 1 - chance)))
 
 
-def fit(mode: str, present: list[Table]) -> list[Table]:
-    """Return the tables of a mode, one per scale: the present ones with the cells that have draws.
+def fit_global() -> Table:
+    """Return the table of a global bandwidth: the present one with the cells that have draws.
 
-    The threshold of a global bandwidth is divided by 2^(d/4) and does not fall with the number of
-    samples. See docs/decisions/23-significance.md for the reasons.
+    The thresholds are divided by 2^(d/4) and do not fall with the number of samples. See
+    docs/decisions/23-significance.md for the reasons.
     """
-    tables = [
-        {d: dict(zip(chance_tables.SAMPLES, row, strict=False)) for d, row in table.items()}
-        for table in present
-    ]
-    for n, d in cells():
-        draws, _ = load(mode, (n, d))
+    table = {d: dict(row) for d, row in chance_tables.GLOBAL.items()}
+    for n, d in cells("global"):
+        draws, _ = load("global", (n, d))
         if len(draws) >= FEWEST:
-            unit = per_drop(-0.5 * d * math.log(2.0)) if mode == "global" else 1.0
-            for table, threshold in zip(tables, thresholds(np.array(draws)) / unit, strict=True):
-                table.setdefault(d, {})[n] = float(threshold)
-    return [{d: row_of(table[d], mode) for d in sorted(table)} for table in tables]
+            (threshold,) = thresholds("global", np.array(draws))
+            table.setdefault(d, {})[n] = float(threshold) / per_drop(-0.5 * d * math.log(2.0))
+    for d, row in table.items():
+        numbers = sorted(row)
+        highest = itertools.accumulate((row[n] for n in numbers), max)
+        table[d] = dict(zip(numbers, highest, strict=True))
+    return table
 
 
-def row_of(entries: dict[int, float], mode: str) -> tuple[float, ...]:
-    """Return the entries of one number of features, up to the first number of samples without."""
-    row = [entries[n] for n in itertools.takewhile(entries.__contains__, SAMPLES)]
-    if mode == "global":
-        row = list(itertools.accumulate(row, max))
-    return tuple(float(f"{value:.3g}") for value in row)
+def fit_local() -> dict[int, Table]:
+    """Return one table per scale, divided by the square root of the number of features.
+
+    Thresholds do not fall with the scale: a larger scale only decides if a smaller one found
+    nothing, so that a lower threshold would give chance more occasions.
+    """
+    present = chance_tables.LOCAL
+    tables = [{d: dict(row) for d, row in present.get(s, {}).items()} for s in SCALES]
+    for n, d in cells("local"):
+        draws, cubes = (np.array(load(mode, (n, d))[0]) for mode in ("local", "cube"))
+        if len(draws) < FEWEST:
+            continue
+        found = thresholds("local", draws)
+        if len(cubes) >= FEWEST_CUBES and d <= MOST_FEATURES_OF_CUBES:
+            found = np.maximum(found, cubes.mean(axis=0) + CUBE_DEVIATIONS * cubes.std(axis=0))
+        for table, threshold in zip(tables, np.maximum.accumulate(found), strict=True):
+            table.setdefault(d, {})[n] = float(threshold) / math.sqrt(d)
+    return dict(zip(SCALES, tables, strict=True))
 
 
 # The module of tables
 
-HEADER = '''"""Tables of `chance_significance`: one row per number of features.
+HEADER = '''"""Tables of `chance_significance`, by number of features and then of samples.
 
 Written by benchmarks/calibrate.py on {date}, from at least {fewest} samples of one Gaussian per
-entry. The entries of a row belong to the first entries of SAMPLES. Those of GLOBAL are divided by
-2^(d/4), where d is the number of features. LOCAL has one table per scale. Do not edit.
+entry. The entries of GLOBAL are divided by 2^(d/4), where d is the number of features. LOCAL has
+one table per scale; its entries are divided by the square root of d. Do not edit.
 """
 
-__all__ = ["GLOBAL", "LOCAL", "SAMPLES"]
+__all__ = ["GLOBAL", "LOCAL"]
 
-Table = dict[int, tuple[float, ...]]
+Table = dict[int, dict[int, float]]
 
+# fmt: off
 '''
 
 
 def write() -> None:
     """Write the module of tables."""
-    (by_rule,) = fit("global", [chance_tables.GLOBAL])
-    local = fit("local", [chance_tables.LOCAL.get(scale, {}) for scale in SCALES])
-    by_scale = {s: table for s, table in zip(SCALES, local, strict=True) if table}
     text = HEADER.format(date=datetime.now(UTC).date(), fewest=FEWEST)
-    text += f"SAMPLES = {SAMPLES}\n\nGLOBAL: Table = {listing(by_rule, 0)}\n\n"
-    inner = "".join(f"\n    {s}: {listing(table, 4)}," for s, table in by_scale.items())
-    text += "LOCAL: dict[int, Table] = {" + inner + ("\n}\n" if inner else "}\n")
-    MODULE.write_text(text, encoding="utf-8")
+    text += f"GLOBAL: Table = {listing(fit_global())}\n\nLOCAL: dict[int, Table] = {{\n"
+    text += "".join(f"{scale}: {listing(table)},\n" for scale, table in fit_local().items())
+    MODULE.write_text(text + "}\n", encoding="utf-8")
 
 
-def listing(table: Table, indent: int) -> str:
+def listing(table: Table) -> str:
     """Return a table as source text."""
-    space = " " * indent
-    rows = [f"{space}    {d}: {row}," for d, row in table.items()]
-    return "\n".join(["{", *rows, f"{space}}}"])
+    together = "~"  # stands for a space at which no line is broken
+    rows = (
+        f"{d}:{together}{{" + ", ".join(f"{n}:{together}{row[n]:.3g}" for n in sorted(row)) + "},"
+        for d, row in sorted(table.items())
+    )
+    lines = (fill(row, 99, initial_indent="    ", subsequent_indent="        ") for row in rows)
+    return "\n".join(["{", *lines, "}"]).replace(together, " ")
 
 
 def main() -> None:

@@ -12,36 +12,50 @@ from quickshift import QuickShift, stages
 from quickshift.stages.tree import chance, chance_tables
 
 chance_of = stages.chance_significance
-SAMPLES, GLOBAL = chance_tables.SAMPLES, chance_tables.GLOBAL
+GLOBAL, LOCAL = chance_tables.GLOBAL, chance_tables.LOCAL
 LEAST = 0.2
-ENTRIES = [(n, d) for d, row in GLOBAL.items() for n in SAMPLES[: len(row)]]
-SMALL = {1: (1.0, 2.0, 3.0), 10: (4.0, 3.0), 100: (2.0, 5.0)}
+SMALL = {1: {10: 1.0, 100: 2.0, 1000: 3.0}, 10: {10: 4.0, 100: 3.0}, 100: {10: 2.0, 100: 5.0}}
 
 
 @pytest.fixture
 def local_tables(monkeypatch):
     tables = {
-        scale: {d: tuple(scale * np.array(row)) for d, row in SMALL.items()} for scale in (1, 4)
+        scale: {d: {n: scale * z for n, z in row.items()} for d, row in SMALL.items()}
+        for scale in (1, 4)
     }
     monkeypatch.setattr(chance, "LOCAL", tables)
-    monkeypatch.setattr(chance, "SAMPLES", (10, 100, 1000))
     return tables
 
 
 def test_entries_of_the_table_are_returned():
-    for n, d in ENTRIES:
-        entry = 1.05 * GLOBAL[d][SAMPLES.index(n)] * 2.0 ** (d / 4)
-        assert chance_of(n, d) == pytest.approx(max(entry, LEAST), rel=1e-9)
+    for d, row in GLOBAL.items():
+        for n, entry in row.items():
+            expected = max(1.05 * entry * 2.0 ** (d / 4), LEAST)
+            assert chance_of(n, d) == pytest.approx(expected, rel=1e-9)
+    for scale, table in LOCAL.items():
+        for d, row in table.items():
+            for n, entry in row.items():
+                expected = entry * math.sqrt(d)
+                assert chance_of(n, d, scale=scale) == pytest.approx(expected, rel=1e-9)
 
 
 def test_rows_cover_what_is_promised():
-    assert tuple(GLOBAL) == tuple(sorted(GLOBAL))
-    assert max(GLOBAL) == 1000
-    for d, row in GLOBAL.items():
-        assert SAMPLES[len(row) - 1] >= (
-            30_000 if d <= 3 else 10_000 if d <= 10 else 1000 if d <= 200 else 300
-        )
-        assert np.isfinite(row).all()
+    assert tuple(LOCAL) == (1, 2, 4)
+    for table in (GLOBAL, *LOCAL.values()):
+        assert list(table) == sorted(table)
+        assert max(table) == 1000
+        for d, row in table.items():
+            assert list(row) == sorted(row)
+            assert max(row) >= (10_000 if d <= 3 else 3000 if d <= 7 else 1000 if d <= 50 else 100)
+            assert min(row) == 8
+            assert np.isfinite(list(row.values())).all()
+
+
+def test_thresholds_do_not_fall_with_the_scale():
+    for d in (1, 3, 10, 17, 200):
+        for n in (8, 50, 1000, 1e6):
+            by_scale = [chance_of(n, d, scale=scale) for scale in (1, 2, 4)]
+            assert by_scale == sorted(by_scale)
 
 
 def test_threshold_never_falls_with_the_number_of_samples():
@@ -67,7 +81,7 @@ def test_fewer_than_eight_samples_count_as_eight():
 
 def test_slopes_are_continued_unless_they_fall(local_tables):
     def at(n, d):
-        return chance_of(n, d, scale=1)
+        return chance_of(n, d, scale=1) / math.sqrt(d)
 
     assert at(100, 1) == 2.0
     assert at(1e4, 1) == pytest.approx(4.0)
@@ -81,19 +95,13 @@ def test_slopes_are_continued_unless_they_fall(local_tables):
 
 def test_scales_are_interpolated_and_clipped(local_tables):
     by_scale = [chance_of(100, 10, scale=scale) for scale in (0.5, 1, 2, 4, 9)]
-    np.testing.assert_allclose(by_scale, [3.0, 3.0, 7.5, 12.0, 12.0])
+    np.testing.assert_allclose(by_scale, math.sqrt(10) * np.array([3.0, 3.0, 7.5, 12.0, 12.0]))
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, math.nan])
 def test_scale_is_positive(scale):
     with pytest.raises(ValueError, match="scale is"):
         chance_of(100, 2, scale=scale)
-
-
-def test_missing_table_of_the_local_scale_is_named(monkeypatch):
-    monkeypatch.setattr(chance, "LOCAL", {})
-    with pytest.raises(ValueError, match="no table of simulations for the local scale"):
-        chance_of(100, 2, scale=1)
 
 
 def test_other_kernels_keep_the_threshold_of_twenty_features():
@@ -144,13 +152,13 @@ def test_one_percent_of_the_samples_exceed_any_of_the_thresholds(script, correla
     draws = np.random.default_rng(1).gumbel(size=(40_000, 3)) * [1.0, 5.0, 0.2] + [0.0, 9.0, 1.0]
     if correlated:
         draws[:, 1:] = draws[:, :1] * [3.0, 0.5]
-    exceeding = (draws > script["thresholds"](draws)).any(axis=1).mean()
+    exceeding = (draws > script["thresholds"]("local", draws)).any(axis=1).mean()
     assert exceeding == pytest.approx(0.01, rel=0.2)
 
 
 def test_two_hundred_draws_are_enough_for_a_threshold(script):
     rng = np.random.default_rng(2)
-    found = [script["thresholds"](rng.gumbel(size=(200, 1)))[0] for _ in range(300)]
+    found = [script["thresholds"]("local", rng.gumbel(size=(200, 1)))[0] for _ in range(300)]
     exact = -math.log(-math.log(0.99))
     assert np.mean(found) == pytest.approx(exact, rel=0.1)
     assert np.std(found) < 0.15 * exact
@@ -159,11 +167,12 @@ def test_two_hundred_draws_are_enough_for_a_threshold(script):
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 1.0])
 def test_threshold_of_rare_large_draws_covers_them(script, share):
     draws = np.where(np.arange(1000) < 1000 * share, 7.0, 0.0)[:, None]
-    assert script["thresholds"](draws)[0] >= (7.0 if share else 0.0)
+    assert script["thresholds"]("local", draws)[0] >= (7.0 if share else 0.0)
 
 
-def test_cheap_cells_are_simulated_first_and_all_that_was_promised(script):
-    cells = script["cells"]()
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_cheap_cells_are_simulated_first_and_all_that_was_promised(script, mode):
+    cells = script["cells"](mode)
     assert cells[0] == (8, 1)
     assert {(1_000_000, 3), (100_000, 10), (10_000, 1000)} < set(cells)
     assert len(cells) == len(set(cells))

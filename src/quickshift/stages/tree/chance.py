@@ -1,13 +1,12 @@
 """Chance: the significance that spurious modes of a single Gaussian rarely exceed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from quickshift.arrays import Floats
 from quickshift.checks.numbers import check_positive
-from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, SAMPLES, Table
+from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, Table
 
 __all__ = ["chance_significance", "per_drop"]
 
@@ -43,9 +42,10 @@ def chance_significance(
     Returns
     -------
     float
-        The threshold below which all modes but the highest stay in 99 % of the samples of a single
-        Gaussian: for a global bandwidth with this threshold alone (it is raised by 5 % and at least
-        0.2), for a local one with the thresholds of the scales 1, 2 and 4 together. It is
+        The threshold below which all modes but the highest stay in most samples of a single
+        Gaussian: in 98 % of them for a global bandwidth (the threshold is raised by 5 % and at
+        least 0.2), in 99 % for local scale, with the thresholds of the scales 1, 2 and 4 together.
+        With up to ten features, they are also high enough for most samples of a uniform cube. It is
         interpolated in a table of simulations, linearly in the logarithms of the arguments. Beyond
         the largest number of samples or of features in the table, the last slope is continued if
         it is positive; otherwise the last entry is used.
@@ -63,13 +63,9 @@ def chance_significance(
         drop = _SPARE * _interpolated(GLOBAL, total_weight, d)
         return max(drop * per_drop(log_unit), _LEAST)
     wanted = check_positive(scale, "scale")
-    if not LOCAL:
-        raise ValueError(
-            f"scale is {scale!r}, but there is no table of simulations for the local scale yet: "
-            "run benchmarks/calibrate.py --mode local, or leave scale at None."
-        )
     by_scale = [_interpolated(table, total_weight, n_features) for table in LOCAL.values()]
-    return float(np.interp(math.log(wanted), np.log(list(LOCAL)), by_scale))
+    per_root = float(np.interp(math.log(wanted), np.log(list(LOCAL)), by_scale))
+    return per_root * math.sqrt(n_features)
 
 
 def per_drop(log_unit: float) -> float:
@@ -83,14 +79,17 @@ def per_drop(log_unit: float) -> float:
 
 def _interpolated(table: Table, n: float, d: int) -> float:
     """Interpolate in a table, first each row at a number of samples, then between the rows."""
-    log_samples, log_n = np.log(SAMPLES), math.log(max(n, 1.0))
-    rows = [_along(log_n, log_samples[: len(row)], row) for row in table.values()]
-    return _along(math.log(d), np.log(list(table)), rows)
+    rows = {features: _along(max(n, 1.0), row) for features, row in table.items()}
+    return _along(d, rows)
 
 
-def _along(x: float, knots: Floats, values: Sequence[float]) -> float:
-    """Interpolate linearly; continue the last slope beyond the last knot unless that would fall."""
-    inside, beyond = float(np.interp(x, knots, values)), x - float(knots[-1])
+def _along(x: float, entries: Mapping[int, float]) -> float:
+    """Interpolate entries linearly in the logarithm of x.
+
+    Beyond the last entry, the last slope is continued unless it falls.
+    """
+    knots, values = np.log(list(entries)), list(entries.values())
+    inside, beyond = float(np.interp(math.log(x), knots, values)), math.log(x) - float(knots[-1])
     if beyond <= 0 or len(knots) == 1:
         return inside
     slope = float((values[-1] - values[-2]) / (knots[-1] - knots[-2]))
