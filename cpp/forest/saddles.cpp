@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <queue>
 #include <tuple>
 
+#include "forest/nearby_links.hpp"
+#include "forest/pieces.hpp"
 #include "support/disjoint_set.hpp"
 #include "tree/box.hpp"
 
 namespace quickshift {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Kruskal's algorithm for a maximum spanning forest, with branch and bound over pairs of tree
 // nodes. A priority queue holds saddles and pairs of nodes. The level of a pair of nodes is an
@@ -25,28 +24,23 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // the many pairs below that level are never visited.
 class Linker {
  public:
-  Linker(const Tree& tree, const PieceOfRow& rows, const LinkLength& length,
+  Linker(const Tree& tree, const PieceOfRow& rows, std::span<const Saddle> edges, double tau,
          const Execution& execution)
       : tree_(tree),
-        reach_sq_(square_within(tree, std::nextafter(length.tau, 0.0))),
+        reach_sq_(square_within(tree, std::nextafter(tau, 0.0))),
         components_(rows.pieces),
         apart_(rows.pieces - 1),
-        heights_(filled_array(tree.slots(), -infinity, execution)),
-        piece_(filled_array(tree.slots(), Index{-1}, execution)),
+        points_(tree, rows, edges, execution),
         highest_(unset_array<double>(tree.nodes())),
         witness_(unset_array<Witness>(tree.nodes())),
         squares_(static_cast<std::size_t>(tree.stride)),
         point_(static_cast<std::size_t>(tree.features)) {
-    enter_rows(rows);
-    if (length.tau_of_row) enter_reaches(length.tau_of_row, execution);
+    for (const LinkedPair& edge : points_.edges) pending_.push({edge.level, -1, -1, edge});
     for_nodes_upwards(tree, execution, [&](Index node) {
-      if (!widest_.empty()) widest_[node] = greatest_below(node, reaches_, widest_);
-      highest_[node] = greatest_below(node, heights_, highest_);
+      highest_[node] = highest_of(node);
       witness_[node] = tree.is_leaf(node) ? first_witness(tree.leaf_of(node)) : witness_above(node);
     });
   }
-
-  void add(const Saddle& edge) { pending_.push({edge.level, -1, -1, edge.piece, edge.other, 0.0}); }
 
   std::vector<Saddle> run(const Execution& execution) {
     consider(1, 1);
@@ -54,7 +48,7 @@ class Linker {
       const Pair pair = pending_.top();
       pending_.pop();
       if (pair.is_saddle()) {
-        join(pair);
+        join(pair.saddle);
         if (pair.node >= 0) offer_leaves(pair.node, pair.other);
       } else if (!settled(pair.node, pair.other)) {
         open(pair.node, pair.other);
@@ -64,32 +58,22 @@ class Linker {
   }
 
  private:
-  // A pair of nodes or, if `piece` is not negative, a saddle between a point of each node. An edge
-  // that the caller added is a saddle with negative nodes.
+  // A pair of nodes or, if `saddle` has pieces, a saddle between a point of each node. An edge that
+  // the caller added is a saddle with negative nodes.
   struct Pair {
     double level;
     Index node;
     Index other;
-    Index piece = -1;
-    Index other_piece = -1;
-    double square = 0.0;  // the squared distance of a saddle's two points
+    LinkedPair saddle = {};
 
-    bool is_saddle() const { return piece >= 0; }
+    bool is_saddle() const { return saddle.piece >= 0; }
 
-    // Whether this saddle comes before another one. Saddles of the same level are common, because a
-    // low point may be near several higher pieces. The shortest counts first, and then the one of
-    // the higher pieces, so that the order depends on the points alone.
-    bool is_before(const Pair& saddle) const {
-      if (level != saddle.level) return level > saddle.level;
-      if (square != saddle.square) return square < saddle.square;
-      return std::minmax(piece, other_piece) < std::minmax(saddle.piece, saddle.other_piece);
-    }
     // The priority in the queue. Pairs of nodes come before saddles of the same level, because they
     // may contain another saddle of that level.
     bool operator<(const Pair& first) const {
       if (level != first.level) return level < first.level;
       if (is_saddle() != first.is_saddle()) return is_saddle();
-      if (is_saddle()) return first.is_before(*this);
+      if (is_saddle()) return first.saddle.is_before(saddle);
       return std::tie(node, other) < std::tie(first.node, first.other);
     }
   };
@@ -101,51 +85,14 @@ class Linker {
     Index other;
   };
 
-  // Gives each location the height and the piece of its highest row. The other rows of the location
-  // are at distance zero from that row, so an edge at their own height joins their piece to it.
-  void enter_rows(const PieceOfRow& rows) {
-    for (Index row = 0; row < tree_.rows; ++row) {
-      const Index slot = tree_.slot_of_row[row];
-      if (slot < 0 || !(rows.height[row] > heights_[slot] || piece_[slot] < 0)) continue;
-      heights_[slot] = rows.height[row];
-      piece_[slot] = rows.piece[row];
-    }
-    for (Index row = 0; row < tree_.rows && tree_.locations < tree_.rows; ++row) {
-      const Index slot = tree_.slot_of_row[row];
-      if (slot < 0 || rows.piece[row] == piece_[slot]) continue;
-      add({rows.piece[row], piece_[slot], rows.height[row]});
-    }
-  }
-
-  // Gives each location the longest reach of its rows.
-  void enter_reaches(const double* tau_of_row, const Execution& execution) {
-    reaches_ = filled_array(tree_.slots(), -1.0, execution);
-    widest_ = unset_array<double>(tree_.nodes());
-    for (Index row = 0; row < tree_.rows; ++row) {
-      const Index slot = tree_.slot_of_row[row];
-      if (slot < 0) continue;
-      reaches_[slot] = std::max(reaches_[slot], square_within(tree_, tau_of_row[row]));
-    }
-  }
-
-  // The largest value below a node, from the values of its points or of its children.
-  double greatest_below(Index node, const Array<double>& by_slot,
-                        const Array<double>& by_node) const {
-    if (!tree_.is_leaf(node)) return std::max(by_node[2 * node], by_node[2 * node + 1]);
-    const double* first = by_slot.data() + tree_.leaf_of(node) * tree_.stride;
+  double highest_of(Index node) const {
+    if (!tree_.is_leaf(node)) return std::max(highest_[2 * node], highest_[2 * node + 1]);
+    const double* first = points_.heights.data() + tree_.leaf_of(node) * tree_.stride;
     return *std::max_element(first, first + tree_.count(tree_.leaf_of(node)));
   }
 
-  // The largest squared distance at which two points, or any points of two nodes, are linked.
-  double reach_of_points(Index slot, Index other) const {
-    return reaches_.empty() ? reach_sq_ : std::max(reaches_[slot], reaches_[other]);
-  }
-  double reach_of_nodes(Index node, Index other) const {
-    return widest_.empty() ? reach_sq_ : std::max(widest_[node], widest_[other]);
-  }
-
   Witness first_witness(Index leaf) const {
-    const Index* pieces = piece_.data() + leaf * tree_.stride;
+    const Index* pieces = points_.pieces.data() + leaf * tree_.stride;
     for (int i = 1; i < tree_.count(leaf); ++i) {
       if (pieces[i] != pieces[0]) return {pieces[0], pieces[i]};
     }
@@ -171,7 +118,7 @@ class Linker {
   }
 
   Witness next_witness(Index leaf) {
-    const Index* pieces = piece_.data() + leaf * tree_.stride;
+    const Index* pieces = points_.pieces.data() + leaf * tree_.stride;
     const Index component = components_.find(pieces[0]);
     for (int i = 1; i < tree_.count(leaf); ++i) {
       if (components_.find(pieces[i]) != component) return {pieces[0], pieces[i]};
@@ -197,7 +144,7 @@ class Linker {
   void consider(Index node, Index other) {
     const Bounds squares =
         between_boxes(tree_.low(node), tree_.low(other), tree_.features, tree_.periods());
-    if (squares.least > reach_of_nodes(node, other) || settled(node, other)) return;
+    if (squares.least > reach_sq_ || settled(node, other)) return;
     pending_.push({std::min(highest_[node], highest_[other]), node, other});
   }
 
@@ -218,14 +165,15 @@ class Linker {
     const Index other_first = tree_.leaf_of(other) * tree_.stride;
     const int other_count = tree_.count(tree_.leaf_of(other));
     Index components[max_stride];
-    for (int j = 0; j < other_count; ++j) components[j] = components_.find(piece_[other_first + j]);
-    Pair best{-infinity, node, other};
+    for (int j = 0; j < other_count; ++j)
+      components[j] = components_.find(points_.pieces[other_first + j]);
+    LinkedPair best;
     for (int i = 0; i < tree_.count(leaf); ++i) {
-      const double height = heights_[first + i];
-      const Index component = components_.find(piece_[first + i]);
+      const double height = points_.heights[first + i];
+      const Index component = components_.find(points_.pieces[first + i]);
       const auto counts = [&](int j) {
         return components[j] != component &&
-               std::min(height, heights_[other_first + j]) >= best.level;
+               std::min(height, points_.heights[other_first + j]) >= best.level;
       };
       int j = 0;
       while (j < other_count && !counts(j)) ++j;
@@ -233,36 +181,29 @@ class Linker {
       copy_point(tree_, leaf, i, point_.data());
       kernels_.squares(point_.data(), tree_.leaf_block(tree_.leaf_of(other)), squares_.data());
       for (; j < other_count; ++j) {
-        if (!counts(j) || !(squares_[j] <= reach_of_points(first + i, other_first + j))) continue;
-        const Pair saddle{std::min(height, heights_[other_first + j]),
-                          node,
-                          other,
-                          piece_[first + i],
-                          piece_[other_first + j],
-                          squares_[j]};
-        if (!best.is_saddle() || saddle.is_before(best)) best = saddle;
+        if (!(squares_[j] <= reach_sq_) || !counts(j)) continue;
+        const LinkedPair saddle{std::min(height, points_.heights[other_first + j]), squares_[j],
+                                points_.pieces[first + i], points_.pieces[other_first + j]};
+        if (saddle.is_before(best)) best = saddle;
       }
     }
-    if (best.is_saddle()) pending_.push(best);
+    if (best.piece >= 0) pending_.push({best.level, node, other, best});
   }
 
-  void join(const Pair& saddle) {
+  void join(const LinkedPair& saddle) {
     const Index a = components_.find(saddle.piece);
-    const Index b = components_.find(saddle.other_piece);
+    const Index b = components_.find(saddle.other);
     if (a == b) return;
     components_.join(a, b);
-    saddles_.push_back({saddle.piece, saddle.other_piece, saddle.level});
+    saddles_.push_back({saddle.piece, saddle.other, saddle.level});
     --apart_;
   }
 
   const Tree& tree_;
-  double reach_sq_;  // the largest squared distance below tau, unless each point has its own
+  double reach_sq_;  // the largest squared distance below tau
   DisjointSet components_;
-  Index apart_;             // the number of components, minus one
-  Array<double> heights_;   // by slot
-  Array<Index> piece_;      // by slot
-  Array<double> reaches_;   // by slot: the largest squared distance within its tau; may be empty
-  Array<double> widest_;    // by node: its largest reach; may be empty
+  Index apart_;  // the number of components, minus one
+  PiecesOfLocations points_;
   Array<double> highest_;   // by node: its largest height
   Array<Witness> witness_;  // by node
   const PairKernels& kernels_ = pair_kernels();
@@ -277,8 +218,10 @@ class Linker {
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution) {
-  Linker linker(tree, rows, length, execution);
-  for (const Saddle& edge : edges) linker.add(edge);
+  if (length.tau_of_row) {
+    return find_saddles_nearby(tree, rows, edges, length.tau_of_row, execution);
+  }
+  Linker linker(tree, rows, edges, length.tau, execution);
   std::vector<Saddle> saddles;
   const double work = std::max(2.0 * serial_work, 100.0 * static_cast<double>(tree.locations));
   run_tasks(execution, 1, work, [&] { return [&](Index) { saddles = linker.run(execution); }; });

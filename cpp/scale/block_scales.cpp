@@ -6,20 +6,17 @@
 #include "scale/block_scales.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "scale/nearest_squares.hpp"
-#include "tree/blocks.hpp"
-#include "tree/box.hpp"
+#include "tree/block_squares.hpp"
 
 namespace quickshift {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr float infinity_single = std::numeric_limits<float>::infinity();
 
 // The samples that may be among the `wanted` nearest of one point.
 class Candidates {
@@ -71,41 +68,23 @@ class BlockScales {
  public:
   BlockScales(const Blocks& blocks, const ScaleOptions& options)
       : blocks_(blocks),
-        tree_(blocks.tree),
-        features_(tree_.features),
+        squares_(blocks),
         neighbors_(static_cast<Index>(options.neighbors) + 1),
-        spacing_(std::min(options.spacing + 1, tree_.locations)),
-        error_(1.01 * product_error(features_, 0x1p-24) + 4.0 * definition_error(features_)),
-        underflow_((features_ + 4) * 0x1p-120),
-        room_(single_panels_for(blocks.room) * single_panel_width),
+        spacing_(std::min(options.spacing + 1, blocks.tree.locations)),
         candidates_(static_cast<std::size_t>(blocks.room),
                     Candidates(std::max(neighbors_, spacing_), blocks.room)),
-        found_(std::max(neighbors_, spacing_), tree_.stride),
-        rows_(static_cast<std::size_t>(room_ * features_)),
-        columns_(rows_.size()),
-        row_norms_(static_cast<std::size_t>(room_)),
-        column_norms_(row_norms_.size()),
-        no_ranks_(row_norms_.size(), 0),
-        least_(row_norms_.size()),
-        no_limits_(row_norms_.size(), -infinity_single),
-        matrix_(static_cast<std::size_t>(room_ * room_)),
-        to_box_(static_cast<std::size_t>(room_)),
-        chosen_(row_norms_.size()) {}
+        found_(std::max(neighbors_, spacing_), blocks.tree.stride) {}
 
   template <class Write>
   void find(Index block, const Execution& execution, const Write& write) {
     for (Candidates& candidates : candidates_) candidates.reset();
-    // Blocks that are close in the order of the tree are often close in space.
-    meet(block, block);
-    for (Index step = 1; step < blocks_.count() && !execution.stops(); ++step) {
-      if (block - step >= 0) meet(block, block - step);
-      if (block + step < blocks_.count()) meet(block, block + step);
-    }
+    for_blocks_around(blocks_, block, execution, [&](Index other) { meet(block, other); });
     for (int i = 0; i < blocks_.size(block); ++i) {
       const Index slot = blocks_.slots[blocks_.begin(block) + i];
       candidates_[i].cut_back();
       found_.reset(infinity);
-      candidates_[i].for_each([&](Index other) { found_.add(square(slot, other)); });
+      candidates_[i].for_each(
+          [&](Index other) { found_.add(square_between(blocks_.tree, slot, other)); });
       write(slot, found_.scale(neighbors_, spacing_));
     }
   }
@@ -113,86 +92,24 @@ class BlockScales {
  private:
   // Considers the points of block b as neighbors of those of block a.
   void meet(Index a, Index b) {
-    if (!is_near(a, b)) return;
-    const double* center = blocks_.center(b);
-    const int count = blocks_.size(b);
-    product_loops().center_single(blocks_.panels_of(b), count, features_, center, columns_.data(),
-                                  column_norms_.data());
-    product_loops().center_single(blocks_.panels_of(a), blocks_.size(a), features_, center,
-                                  rows_.data(), row_norms_.data());
-    const int panels = single_panels_for(count);
-    const int width = panels * single_panel_width;
-    const double largest = *std::max_element(column_norms_.begin(), column_norms_.begin() + count);
-    product_loops().products_single(rows_.data(), 0, blocks_.size(a), columns_.data(), panels,
-                                    features_, matrix_.data());
+    if (!squares_.is_near(a, b, [&](int i) { return candidates_[i].reach(); })) return;
+    squares_.multiply(a, b);
     for (int i = 0; i < blocks_.size(a); ++i) {
-      if (to_box_[i] > candidates_[i].reach()) continue;
-      float* row = matrix_.data() + i * width;
-      // All columns have the rank 0 and the row has the rank 1, so every column counts.
-      product_loops().minima(row_norms_[i], column_norms_.data(), 1, no_ranks_.data(), width, row,
-                             least_.data());
-      add_row(i, row, width, count, b, error_ * (row_norms_[i] + largest) + underflow_);
+      Candidates& candidates = candidates_[i];
+      if (squares_.to_box(i) > candidates.reach()) continue;
+      squares_.for_each_within(i, candidates.reach(), [&](Index slot, double square, double error) {
+        candidates.add(square, error, slot);
+      });
+      candidates.cut_back_if_long();
     }
-  }
-
-  void add_row(int i, const float* row, int width, int count, Index b, double error) {
-    Candidates& candidates = candidates_[i];
-    const double limit = candidates.reach() + error;
-    const float single = limit < std::numeric_limits<float>::max()
-                             ? std::nextafter(static_cast<float>(limit), infinity_single)
-                             : std::numeric_limits<float>::max();
-    const int chosen = product_loops().candidates(row, 1, single, no_ranks_.data(),
-                                                  no_limits_.data(), width, chosen_.data());
-    const Index first = blocks_.begin(b);
-    for (int c = 0; c < chosen; ++c) {
-      if (chosen_[c] < count) {
-        candidates.add(row[chosen_[c]], error, blocks_.slots[first + chosen_[c]]);
-      }
-    }
-    candidates.cut_back_if_long();
-  }
-
-  // Whether any point of block a may have a neighbor in block b. Sets to_box_.
-  bool is_near(Index a, Index b) {
-    product_loops().squares_to_box(blocks_.panels_of(a), blocks_.size(a), features_, blocks_.box(b),
-                                   to_box_.data());
-    for (int i = 0; i < blocks_.size(a); ++i) {
-      if (to_box_[i] <= candidates_[i].reach()) return true;
-    }
-    return false;
-  }
-
-  double square(Index slot, Index other) const {
-    const double* x = tree_.leaf_coordinates(slot / tree_.stride) + slot % tree_.stride;
-    const double* y = tree_.leaf_coordinates(other / tree_.stride) + other % tree_.stride;
-    double sum = 0.0;
-    for (int k = 0; k < features_; ++k) {
-      const double delta = x[k * tree_.stride] - y[k * tree_.stride];
-      sum += delta * delta;
-    }
-    return sum;
   }
 
   const Blocks& blocks_;
-  const Tree& tree_;
-  int features_;
-  Index neighbors_;   // K + 1
-  Index spacing_;     // g + 1, or the number of locations if there are fewer
-  double error_;      // of an approximate square, relative to the sum of the two norms
-  double underflow_;  // added to that error
-  int room_;
+  BlockSquares squares_;
+  Index neighbors_;                     // K + 1
+  Index spacing_;                       // g + 1, or the number of locations if there are fewer
   std::vector<Candidates> candidates_;  // by point of the block
   NearestSquares found_;
-  std::vector<float> rows_;
-  std::vector<float> columns_;
-  std::vector<float> row_norms_;
-  std::vector<float> column_norms_;
-  std::vector<int> no_ranks_;
-  std::vector<float> least_;
-  std::vector<float> no_limits_;
-  std::vector<float> matrix_;
-  std::vector<double> to_box_;
-  std::vector<int> chosen_;
 };
 
 }  // namespace

@@ -193,8 +193,10 @@ def local_fit_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
         scales + parents + cut_bytes(n_samples),
     ]
     if links:
-        levels_and_labels = 2 * column
-        stages.append(scales + parents + levels_and_labels + reaches + link_bytes(n_samples))
+        linking = 2 * column + reaches + link_bytes(n_samples)  # levels and labels as well
+        if _core.may_search_in_blocks(n_features):
+            linking += _block_bytes(n_samples, n_features)
+        stages.append(scales + parents + linking)
     kept = scales + parents if links else 0
     tree = tree_bytes(n_samples, n_features) + column // 2
     return max(prepare_bytes(n_samples, n_features), tree + kept + max(stages))

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
 from quickshift.bandwidth import spread
-from quickshift.checks.numbers import check_length
+from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.results import check_row_pair
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.stages.diagnosis.conditions import Condition, conditions
@@ -152,7 +152,10 @@ def diagnose(
         density = -1.0 / density  # the levels of the tree, 1/r
     graph = replace(fitted._graph, heights=density)
     theorem_2, on_parameters = None, []
-    if not isinstance(estimate, LocalScale):
+    if isinstance(estimate, LocalScale):
+        check_nonnegative(epsilon, "epsilon")
+        check_nonnegative(delta, "delta")
+    else:
         theorem_2 = mode_recovery(
             graph, tau, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
         )

@@ -438,9 +438,27 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if n_clusters > clusters.unmerged.roots.size:
             tau = scale.tau
             forest = cut_into(self._graph, n_clusters, relative_to=tau, n_jobs=self.n_jobs)
-            return self._complete(forest.labels, forest.tau)
+            return self._complete(forest.labels, self._with_absent(scale, forest.tau)[0])
         tree = clusters.tree or tree_by_scale(scale, clusters.unmerged)
-        return self._complete(keep_most_significant(tree, n_clusters).leaf_labels, scale.tau)
+        labels = keep_most_significant(tree, n_clusters).leaf_labels
+        return self._complete(labels, self._with_absent(scale, scale.tau)[0])
+
+    def _with_absent(
+        self, scale: LocalScale, tau: float | Floats
+    ) -> tuple[float | Floats, float, Floats]:
+        """Return tau and r with the values of samples of weight zero, as of new points.
+
+        Returns tau, the multiple of each sample's own tau that it is, and r.
+        """
+        r, multiple = scale.r, 1.0
+        if not isinstance(tau, float) and tau is not scale.tau:
+            multiple = float(np.nanmax(tau / scale.tau))
+        if self._absent.size:
+            r[self._absent], own = scales_at_points(scale, self._absent_points)
+            if not isinstance(tau, float):
+                tau = tau.copy()
+                tau[self._absent] = own * multiple
+        return tau, multiple, r
 
     def _queries(self, X: ArrayLike) -> Numbers:
         """Check new points, and that their tree fits into memory."""
@@ -496,6 +514,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _fit_local(
         self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
     ) -> tuple[LocalScale, ParentGraph, Clusters]:
+        check_rtol(self.rtol)
         k = checked_neighbors(self.n_neighbors, samples)
         settings = LocalSettings(n_neighbors=k, ties=self.ties, **cut_by)
         found = local_clusters_of(samples, settings, n_jobs=self.n_jobs, progress=report)
@@ -562,19 +581,13 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Set `bandwidth_`, `tau_` and `n_neighbors_`, also for samples of weight zero."""
         self.bandwidth_: float | Floats
         self.tau_: float | Floats = tau
+        for name in ("n_neighbors_", "_multiple_of_tau"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(estimate, Estimate):
             self.bandwidth_ = estimate.bandwidth
             return
         self.n_neighbors_ = estimate.n_neighbors
-        self.bandwidth_, self._multiple_of_tau = estimate.r, 1.0
-        if not isinstance(tau, float) and tau is not estimate.tau:
-            self._multiple_of_tau = float(np.nanmax(tau / estimate.tau))
-        if self._absent.size:
-            r, own = scales_at_points(estimate, self._absent_points)
-            self.bandwidth_[self._absent] = r
-            if not isinstance(tau, float):
-                self.tau_ = tau.copy()
-                self.tau_[self._absent] = own * self._multiple_of_tau
+        self.tau_, self._multiple_of_tau, self.bandwidth_ = self._with_absent(estimate, tau)
 
     def _complete(self, labels: Indices, tau: float | Floats) -> Indices:
         """Return a copy of labels, with samples of weight zero labeled as new points are."""

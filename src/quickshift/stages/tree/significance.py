@@ -198,12 +198,13 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     >>> keep_significant(tree, 0.5).labels(), keep_significant(tree, 1.0).labels()
     (array([0, 0, 0, 1, 1]), array([0, 0, 0, 0, 0]))
     """
+    significance = tree.known_significance()
     if gap == "none":
-        return tree.prune(significance=least)
-    descending = -np.sort(-tree.known_significance())
+        return contract(tree, significance < least)
+    descending = -np.sort(-significance)
     finite = descending[np.isfinite(descending)]
     if not finite.size or finite[0] < least:
-        return tree.prune(significance=np.inf)
+        return contract(tree, significance < np.inf)
     following = np.append(finite[1:], 0.0)
     ratios = finite / np.maximum(following, _NEGLIGIBLE * least)
     ends = finite >= least
@@ -211,7 +212,7 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
         ends = (finite >= _WEAKEST * least) & (following < _BEYOND_DOUBT * least)
         wide = ratios >= np.where(finite >= least, _GAP, _WEAK_GAP)
         ends = _last_of(ends & wide) if (ends & wide).any() else ends
-    return tree.prune(significance=float(finite[np.argmax(np.where(ends, ratios, 0.0))]))
+    return contract(tree, significance < finite[np.argmax(np.where(ends, ratios, 0.0))])
 
 
 def _last_of(flags: Flags) -> Flags:

@@ -1,0 +1,131 @@
+#include "forest/nearby_links.hpp"
+
+#include "support/disjoint_set.hpp"
+#include "tree/search.hpp"
+
+namespace quickshift {
+
+namespace {
+
+constexpr int most_features_for_search = 6;
+
+Array<Index> pieces_of_nodes(const Tree& tree, const Array<Index>& by_slot,
+                             const Execution& execution) {
+  Array<Index> by_node = unset_array<Index>(tree.nodes());
+  for_nodes_upwards(tree, execution, [&](Index node) {
+    if (!tree.is_leaf(node)) {
+      by_node[node] = by_node[2 * node] == by_node[2 * node + 1] ? by_node[2 * node] : -1;
+      return;
+    }
+    const Index leaf = tree.leaf_of(node);
+    const Index* first = by_slot.data() + leaf * tree.stride;
+    const auto same = [&](Index piece) { return piece == *first; };
+    by_node[node] = std::all_of(first, first + tree.count(leaf), same) ? *first : -1;
+  });
+  return by_node;
+}
+
+// Of several rows at a location, the largest tau counts.
+Array<double> reaches_of(const Tree& tree, const double* tau_of_row, const Execution& execution) {
+  Array<double> reaches = filled_array(tree.slots(), -1.0, execution);
+  for (Index row = 0; row < tree.rows; ++row) {
+    const Index slot = tree.slot_of_row[row];
+    if (slot < 0) continue;
+    reaches[slot] = std::max(reaches[slot], square_within(tree, tau_of_row[row]));
+  }
+  return reaches;
+}
+
+// A keeper (tree/search.hpp) that offers all links from one point to other pieces. It skips every
+// node that lies in the piece of its point.
+class OfferLinks {
+ public:
+  OfferLinks(const NearbyLinks& links, Index slot, SaddleTable& table)
+      : links_(links), slot_(slot), piece_(links.points.pieces[slot]), table_(table) {}
+
+  double reach() const { return links_.reaches[slot_]; }
+  bool wants(Index node) const { return links_.piece_of_node[node] != piece_; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    if (!wants(tree.leaves() + leaf)) return;
+    kernels.squares(point, tree.leaf_block(leaf), squares);
+    const Index first = leaf * tree.stride;
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      if (links_.points.pieces[first + i] == piece_ || !(squares[i] <= reach())) continue;
+      links_.offer(table_, slot_, first + i, squares[i]);
+    }
+  }
+
+ private:
+  const NearbyLinks& links_;
+  Index slot_;
+  Index piece_;
+  SaddleTable& table_;
+};
+
+// Kruskal's algorithm.
+std::vector<Saddle> spanning_forest(std::vector<LinkedPair> links, Index pieces) {
+  std::sort(links.begin(), links.end(),
+            [](const LinkedPair& a, const LinkedPair& b) { return a.is_before(b); });
+  DisjointSet components(pieces);
+  std::vector<Saddle> saddles;
+  for (const LinkedPair& link : links) {
+    const Index a = components.find(link.piece);
+    const Index b = components.find(link.other);
+    if (a == b) continue;
+    components.join(a, b);
+    saddles.push_back({link.piece, link.other, link.level});
+  }
+  return saddles;
+}
+
+}  // namespace
+
+NearbyLinks::NearbyLinks(const Tree& searched, const PieceOfRow& rows,
+                         std::span<const Saddle> edges, const double* tau_of_row,
+                         const Execution& execution)
+    : tree(searched),
+      points(searched, rows, edges, execution),
+      piece_of_node(pieces_of_nodes(searched, points.pieces, execution)),
+      reaches(reaches_of(searched, tau_of_row, execution)) {}
+
+void link_by_search(NearbyLinks& links, const Execution& execution) {
+  const Tree& tree = links.tree;
+  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
+  run_tasks(execution, tasks, 300.0 * static_cast<double>(tree.locations), [&] {
+    return
+        [&, &table = links.new_table(), search = TreeSearch(tree),
+         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
+          const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
+          for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
+            for (int i = 0; i < tree.count(leaf); ++i) {
+              copy_point(tree, leaf, i, point.data());
+              OfferLinks keeper(links, leaf * tree.stride + i, table);
+              search.from_leaf(leaf, point.data(), keeper);
+            }
+          }
+        };
+  });
+}
+
+std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
+                                        std::span<const Saddle> edges, const double* tau_of_row,
+                                        const Execution& execution) {
+  if (rows.pieces == 1) return {};
+  NearbyLinks links(tree, rows, edges, tau_of_row, execution);
+  if (tree.periodic || tree.features <= most_features_for_search) {
+    link_by_search(links, execution);
+  } else {
+    link_by_blocks(links, execution);
+  }
+  SaddleTable all;
+  for (const LinkedPair& edge : links.points.edges) all.offer(edge);
+  for (const SaddleTable& table : links.tables) {
+    table.for_each([&](const LinkedPair& link) { all.offer(link); });
+  }
+  std::vector<LinkedPair> candidates;
+  all.for_each([&](const LinkedPair& link) { candidates.push_back(link); });
+  return spanning_forest(std::move(candidates), rows.pieces);
+}
+
+}  // namespace quickshift

@@ -1,0 +1,47 @@
+// Links between points that have a tau each, which is the distance to one of their nearest
+// neighbors: few points are linked to any one.
+#pragma once
+
+#include <deque>
+#include <mutex>
+
+#include "forest/saddle_table.hpp"
+
+namespace quickshift {
+
+// Every point searches its surroundings for points of other pieces. Of all links between two pieces
+// only the first in the order of saddles counts, so one table per thread suffices.
+struct NearbyLinks {
+  NearbyLinks(const Tree& tree, const PieceOfRow& rows, std::span<const Saddle> edges,
+              const double* tau_of_row, const Execution& execution);
+
+  // A table for the calling thread.
+  SaddleTable& new_table() {
+    const std::lock_guard lock(mutex);
+    return tables.emplace_back();
+  }
+  // Offers the link from the point at `slot` to another point.
+  void offer(SaddleTable& table, Index slot, Index other, double square) const {
+    table.offer({std::min(points.heights[slot], points.heights[other]), square, points.pieces[slot],
+                 points.pieces[other]});
+  }
+
+  const Tree& tree;
+  PiecesOfLocations points;
+  Array<Index> piece_of_node;  // the piece of a node that lies in one; -1 for the others
+  Array<double> reaches;       // by slot: the largest squared distance within its tau
+  std::deque<SaddleTable> tables;
+  std::mutex mutex;
+};
+
+// Offers all links between pieces: by searches of the tree, or by products of blocks of points,
+// which is faster with many features. Blocks do not support periodic features.
+void link_by_search(NearbyLinks& links, const Execution& execution);
+void link_by_blocks(NearbyLinks& links, const Execution& execution);
+
+// find_saddles for points that have a tau each.
+std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
+                                        std::span<const Saddle> edges, const double* tau_of_row,
+                                        const Execution& execution);
+
+}  // namespace quickshift

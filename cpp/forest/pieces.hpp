@@ -1,0 +1,41 @@
+// The pieces of a forest by location, and the order of the saddles between them.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "forest/saddles.hpp"
+
+namespace quickshift {
+
+// A saddle with the squared distance of its two points.
+struct LinkedPair {
+  double level = -std::numeric_limits<double>::infinity();
+  double square = 0.0;
+  Index piece = -1;
+  Index other = -1;
+
+  // Whether this saddle comes before another one. Saddles of the same level are common, because a
+  // low point may be near several higher pieces. The shortest counts first, and then the one of the
+  // higher pieces, so that the order depends on the points alone.
+  bool is_before(const LinkedPair& saddle) const {
+    if (level != saddle.level) return level > saddle.level;
+    if (square != saddle.square) return square < saddle.square;
+    return std::minmax(piece, other) < std::minmax(saddle.piece, saddle.other);
+  }
+};
+
+// The height and the piece of every location: those of its highest row. The other rows of the
+// location are at distance zero from that row, so an edge at their own height joins their piece to
+// it. These edges follow those of the caller.
+struct PiecesOfLocations {
+  PiecesOfLocations(const Tree& tree, const PieceOfRow& rows, std::span<const Saddle> given,
+                    const Execution& execution);
+
+  Array<double> heights;  // by slot
+  Array<Index> pieces;    // by slot
+  std::vector<LinkedPair> edges;
+};
+
+}  // namespace quickshift

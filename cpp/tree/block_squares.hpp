@@ -1,0 +1,133 @@
+// Approximate squared distances between all points of two blocks, from a matrix product in single
+// precision, with a bound on their errors.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tree/blocks.hpp"
+
+namespace quickshift {
+
+// Scratch memory of one thread.
+class BlockSquares {
+ public:
+  explicit BlockSquares(const Blocks& blocks)
+      : blocks_(blocks),
+        features_(blocks.tree.features),
+        error_(1.01 * product_error(features_, 0x1p-24) + 4.0 * definition_error(features_)),
+        underflow_((features_ + 4) * 0x1p-120),
+        room_(single_panels_for(blocks.room) * single_panel_width),
+        rows_(static_cast<std::size_t>(room_ * features_)),
+        columns_(rows_.size()),
+        row_norms_(static_cast<std::size_t>(room_)),
+        column_norms_(row_norms_.size()),
+        same_rank_(row_norms_.size(), 0),
+        no_limits_(row_norms_.size(), -std::numeric_limits<float>::infinity()),
+        least_(row_norms_.size()),
+        matrix_(static_cast<std::size_t>(room_ * room_)),
+        to_box_(row_norms_.size()),
+        chosen_(row_norms_.size()) {}
+
+  // Computes the least squared distance from each point of block a to the box of block b, and
+  // returns whether it is at most reach(i) for any point i.
+  template <class Reach>
+  bool is_near(Index a, Index b, const Reach& reach) {
+    product_loops().squares_to_box(blocks_.panels_of(a), blocks_.size(a), features_, blocks_.box(b),
+                                   to_box_.data());
+    for (int i = 0; i < blocks_.size(a); ++i) {
+      if (to_box_[i] <= reach(i)) return true;
+    }
+    return false;
+  }
+  // That distance, for the blocks of the last call of is_near.
+  double to_box(int i) const { return to_box_[i]; }
+
+  // Prepares the products of the points of block a with those of block b.
+  void multiply(Index a, Index b) {
+    const double* center = blocks_.center(b);
+    count_ = blocks_.size(b);
+    first_ = blocks_.begin(b);
+    product_loops().center_single(blocks_.panels_of(b), count_, features_, center, columns_.data(),
+                                  column_norms_.data());
+    product_loops().center_single(blocks_.panels_of(a), blocks_.size(a), features_, center,
+                                  rows_.data(), row_norms_.data());
+    largest_ = *std::max_element(column_norms_.begin(), column_norms_.begin() + count_);
+    width_ = single_panels_for(count_) * single_panel_width;
+    product_loops().products_single(rows_.data(), 0, blocks_.size(a), columns_.data(),
+                                    single_panels_for(count_), features_, matrix_.data());
+  }
+
+  // Calls visit(slot, square, error) for the points of block b whose squared distance from the i-th
+  // point of block a may be at most `reach`. The error bounds that of `square`.
+  template <class Visit>
+  void for_each_within(int i, double reach, const Visit& visit) {
+    float* row = matrix_.data() + i * width_;
+    // All columns have the rank 0 and the row has the rank 1, so every column counts.
+    product_loops().minima(row_norms_[i], column_norms_.data(), 1, same_rank_.data(), width_, row,
+                           least_.data());
+    const double error = error_ * (static_cast<double>(row_norms_[i]) + largest_) + underflow_;
+    const int chosen =
+        product_loops().candidates(row, 1, rounded_up(reach + error), same_rank_.data(),
+                                   no_limits_.data(), width_, chosen_.data());
+    for (int c = 0; c < chosen; ++c) {
+      if (chosen_[c] >= count_) continue;  // padding
+      visit(blocks_.slots[first_ + chosen_[c]], static_cast<double>(row[chosen_[c]]), error);
+    }
+  }
+
+ private:
+  static float rounded_up(double value) {
+    constexpr float largest = std::numeric_limits<float>::max();
+    if (!(value < static_cast<double>(largest))) return largest;
+    return std::nextafter(static_cast<float>(value), std::numeric_limits<float>::infinity());
+  }
+
+  const Blocks& blocks_;
+  int features_;
+  double error_;      // of an approximate square, relative to the sum of the two norms
+  double underflow_;  // added to that error
+  int room_;
+  std::vector<float> rows_;
+  std::vector<float> columns_;
+  std::vector<float> row_norms_;
+  std::vector<float> column_norms_;
+  std::vector<int> same_rank_;
+  std::vector<float> no_limits_;
+  std::vector<float> least_;
+  std::vector<float> matrix_;
+  std::vector<double> to_box_;
+  std::vector<int> chosen_;
+  int count_ = 0;         // points of block b
+  Index first_ = 0;       // the position of its first point
+  int width_ = 0;         // columns of the matrix
+  float largest_ = 0.0f;  // the largest norm of block b
+};
+
+// Calls visit(other) for all blocks, those that are close in the order of the tree first: they are
+// often close in space.
+template <class Visit>
+void for_blocks_around(const Blocks& blocks, Index block, const Execution& execution,
+                       const Visit& visit) {
+  visit(block);
+  for (Index step = 1; step < blocks.count() && !execution.stops(); ++step) {
+    if (block - step >= 0) visit(block - step);
+    if (block + step < blocks.count()) visit(block + step);
+  }
+}
+
+// The squared distance between two locations, by the definition.
+inline double square_between(const Tree& tree, Index slot, Index other) {
+  const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+  const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
+  double sum = 0.0;
+  for (int k = 0; k < tree.features; ++k) {
+    const double delta = x[k * tree.stride] - y[k * tree.stride];
+    sum += delta * delta;
+  }
+  return sum;
+}
+
+}  // namespace quickshift
