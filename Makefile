@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled distortion modal calibrate docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -73,6 +73,9 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 
 labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data (ARGS="--only quickshift"), write docs/labelled.md
 	.venv-bench/bin/python benchmarks/labelled.py $(ARGS)
+
+one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster, write docs/local_scale.md
+	.venv-bench/bin/python benchmarks/one_cluster.py
 
 distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with the true ones, write docs/distortion.md
 	.venv-bench/bin/python benchmarks/distortion.py
