@@ -42,7 +42,7 @@ def test_one_call_finds_the_clusters_of_the_estimator(case, kernel, cut):
         cut.pop("n_clusters", None)  # all points are equal, so there is one cluster
     estimate, graph = estimate_and_graph(case, kernel)
     clusters = stages.find_clusters(estimate, graph, **cut)
-    model = fitted(case, kernel=kernel, **cut)
+    model = fitted(case, bandwidth="auto", kernel=kernel, **cut)
     present = clusters.forest.labels >= 0
     np.testing.assert_array_equal(clusters.forest.labels[present], model.labels_[present])
     np.testing.assert_array_equal(clusters.forest.roots, model.mode_indices_)

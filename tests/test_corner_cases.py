@@ -48,7 +48,7 @@ def three_blobs(n=300, d=2, seed=0):
 
 @EVERY_KERNEL
 def test_one_point_is_one_cluster(kernel):
-    model = QuickShift(kernel=kernel).fit([[3.0, -4.0]])
+    model = QuickShift(bandwidth="auto", kernel=kernel).fit([[3.0, -4.0]])
     np.testing.assert_array_equal(model.labels_, [0])
     np.testing.assert_array_equal(model.modes_, [[3.0, -4.0]])
     np.testing.assert_array_equal(model.parent_, [0])
@@ -110,7 +110,7 @@ def test_sixty_four_features(kernel):
 @EVERY_KERNEL
 def test_equal_points_are_one_cluster(kernel):
     X = np.full((MANY, 3), 0.1)
-    model = QuickShift(kernel=kernel).fit(X)
+    model = QuickShift(bandwidth="auto", kernel=kernel).fit(X)
     assert model.n_clusters_ == 1
     assert not model.labels_.any()
     assert not model.parent_.any()
@@ -118,12 +118,13 @@ def test_equal_points_are_one_cluster(kernel):
     assert model.parent_distance_[0] == np.inf
     assert not model.parent_distance_[1:].any()
     assert model.bandwidth_ == 1.0
-    alone = QuickShift(kernel=kernel).fit(X[:1]).log_density_[0]
+    alone = QuickShift(bandwidth="auto", kernel=kernel).fit(X[:1]).log_density_[0]
     np.testing.assert_allclose(model.log_density_, alone, rtol=1e-12)
 
 
-def test_equal_points_with_strict_ties_are_as_many_clusters():
-    model = QuickShift(tau=1.0, ties="strict").fit(np.zeros((MANY, 1)))
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
+def test_equal_points_with_strict_ties_are_as_many_clusters(bandwidth):
+    model = QuickShift(bandwidth, tau=1.0, ties="strict").fit(np.zeros((MANY, 1)))
     np.testing.assert_array_equal(model.labels_, np.arange(MANY))
     assert np.isinf(model.parent_distance_).all()
 
@@ -146,8 +147,8 @@ def test_many_copies_of_few_points_are_weights(kernel):
     rng = np.random.default_rng(0)
     places = rng.normal(size=(1000, 2))
     rows = rng.integers(0, 1000, size=2 * MANY)
-    copied = QuickShift(kernel=kernel).fit(places[rows])
-    weighted = QuickShift(kernel=kernel).fit(
+    copied = QuickShift(bandwidth="auto", kernel=kernel).fit(places[rows])
+    weighted = QuickShift(bandwidth="auto", kernel=kernel).fit(
         places, sample_weight=np.bincount(rows, minlength=1000)
     )
     assert copied.bandwidth_ == weighted.bandwidth_
@@ -256,12 +257,61 @@ def test_far_outlier_is_a_cluster_and_changes_no_other():
 
 def test_far_outlier_changes_nothing_that_is_automatic():
     X = np.random.default_rng(0).normal(size=(5000, 2))
-    plain = QuickShift().fit(X)
+    plain = QuickShift(bandwidth="auto").fit(X)
     for far in (1e6, 1e100):
-        model = QuickShift().fit(np.append(X, [[far, far]], axis=0))
+        model = QuickShift(bandwidth="auto").fit(np.append(X, [[far, far]], axis=0))
         assert model.bandwidth_ == pytest.approx(plain.bandwidth_, rel=0.01)
         assert model.tau_ == pytest.approx(plain.tau_, rel=0.01)
         assert model.n_clusters_ == plain.n_clusters_ == 1
+
+
+def test_far_outlier_changes_no_local_scale():
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    settings = {"n_neighbors": 27, "min_significance": 4.0}
+    plain = QuickShift(**settings).fit(X)
+    for far in (1e6, 1e100):
+        model = QuickShift(**settings).fit(np.append(X, [[far, far]], axis=0))
+        if far == 1e6:  # 1e100 changes the power of two by which coordinates are divided
+            np.testing.assert_array_equal(model.bandwidth_[:-1], plain.bandwidth_)
+            np.testing.assert_array_equal(model.tau_[:-1], plain.tau_)
+        np.testing.assert_array_equal(model.labels_[:-1], plain.labels_)
+
+
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
+def test_default_of_one_point_and_of_equal_points_is_one_cluster(bandwidth):
+    for n in (1, 2, MANY):
+        model = QuickShift(bandwidth).fit(np.full((n, 3), 0.1))
+        assert model.n_clusters_ == 1
+        assert not model.parent_.any()
+        assert model.mode_indices_.tolist() == [0]
+        assert (model.bandwidth_ == np.ones_like(model.bandwidth_)).all()
+        assert np.isfinite(model.log_density_).all()
+        np.testing.assert_array_equal(model.predict([[0.1, 0.1, 0.1], [1e9, 0.0, 0.0]]), [0, 0])
+
+
+def test_many_copies_of_few_points_are_weights_of_local_scales():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(1000, 2))
+    rows = rng.integers(0, 1000, size=2 * MANY)
+    counts = np.bincount(rows, minlength=1000)
+    copied = QuickShift().fit(places[rows])
+    weighted = QuickShift().fit(places, sample_weight=counts)
+    for name in ("bandwidth_", "tau_", "labels_", "log_density_"):
+        np.testing.assert_array_equal(getattr(copied, name), getattr(weighted, name)[rows])
+    assert copied.n_neighbors_ == weighted.n_neighbors_
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_extreme_units_give_the_same_local_clusters(scale):
+    X, truth = three_blobs()
+    model, plain = QuickShift().fit(X * scale), QuickShift().fit(X)
+    assert same_partition(model.labels_, truth)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.bandwidth_, plain.bandwidth_ * scale, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.log_density_, plain.log_density_ - 2 * np.log(scale), rtol=0, atol=1e-8
+    )
+    np.testing.assert_array_equal(model.predict(X * scale), model.labels_)
 
 
 def test_plateau_on_a_line_is_one_cluster():
@@ -412,8 +462,8 @@ def test_extreme_units_give_the_same_clusters(kernel, scale):
     np.testing.assert_allclose(
         model.log_density_, plain.log_density_ - 2 * np.log(scale), rtol=0, atol=1e-8
     )
-    automatic = QuickShift(kernel=kernel).fit(X * scale)
-    plain = QuickShift(kernel=kernel).fit(X)
+    automatic = QuickShift(bandwidth="auto", kernel=kernel).fit(X * scale)
+    plain = QuickShift(bandwidth="auto", kernel=kernel).fit(X)
     assert automatic.bandwidth_ == pytest.approx(plain.bandwidth_ * scale, rel=1e-9)
     np.testing.assert_array_equal(automatic.labels_, plain.labels_)
     np.testing.assert_array_equal(automatic.predict(X * scale), automatic.labels_)
