@@ -59,3 +59,35 @@ DATA = {
 }
 EVERY_DATA = pytest.mark.parametrize("X", DATA.values(), ids=DATA)
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
+
+# Significances of modes in falling order, and how many of them the rule for local scale keeps if
+# the significance that chance rarely exceeds is Z0 = 2.
+GAPS = [
+    ([np.inf], 1),
+    ([np.inf, 1.9, 1.0], 1),  # none reaches Z0
+    ([np.inf, 1.99, 0.1], 1),
+    ([np.inf, 9, 8, 3, 2.9, 1.95, 1.35], 3),  # 8 / 3 is the last ratio of at least 1.5 ...
+    ([np.inf, 9, 3, 2.2, 1.0], 4),  # ... and here 2.2 / 1.0, although 9 / 3 is larger
+    ([np.inf, 9, 3, 2.2, 1.6, 1.3], 2),
+    ([np.inf, 3, 2.5, 2.2, 2.0], 5),  # nothing comes after the last, whose ratio is large
+    ([np.inf, 3, 2, 0.1], 3),  # 2 / 0.5, because significances below Z0 / 4 count as Z0 / 4
+    ([np.inf, 4.5, 3.0, 2.1, 2.0], 5),
+    ([np.inf, 4.5, 3.0, 2.1, 1.6, 1.3], 2),  # a ratio of exactly 1.5 counts
+    # A mode of at least 0.8 Z0 stays if its ratio is at least 2. At the end it is 1.95 / 0.5.
+    ([np.inf, 9, 8, 3, 2.9, 1.95], 6),
+    ([np.inf, 9, 3, 2.2, 1.9], 5),
+    ([np.inf, 3, 2.5, 2.2, 2.0, 1.9], 6),
+    ([np.inf, 4.5, 3.0, 2.1, 1.9], 5),
+    ([np.inf, np.inf, 3, 1.9], 4),
+    ([np.inf, 9, 1.6, 0.8], 3),  # exactly 0.8 Z0, and a ratio of exactly 2
+    ([np.inf, 9, 1.6, 0.81], 2),
+    ([np.inf, 9, 1.59, 0.1], 2),
+    # No gap comes before a mode of at least twice Z0.
+    ([np.inf, 40, 4.0, 2.9, 2.1, 1.6, 0.7], 6),
+    ([np.inf, 40, 3.9, 2.8, 2.1, 1.6, 1.2], 2),
+    # If no ratio is large enough, the largest of those that may be a gap decides.
+    ([np.inf, 20, 5, 3.9, 3, 2.2, 1.6, 1.2], 6),
+    ([np.inf, 3, 2.5, 2.2, 2.0, 1.6, 1.3], 5),
+    ([np.inf, 3, 2.5, 2.1, 1.7, 1.2], 5),
+    ([np.inf, np.inf, 3, 2.2, 1.6, 1.2], 4),
+]

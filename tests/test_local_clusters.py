@@ -320,7 +320,6 @@ def test_tau_of_more_clusters_than_modes_is_a_multiple_of_each_samples_own():
         assert_queries_agree_with_the_fit(model, X)
 
 
-@pytest.mark.xfail(strict=True, reason="the product of ratio and tau may round below the move")
 def test_cut_at_the_tau_of_more_clusters_than_modes_is_the_fit():
     for seed in range(1, 60):
         X = np.random.default_rng(seed).normal(size=(60, 2))
@@ -745,7 +744,6 @@ def test_diagnosis_names_the_modes_of_the_fit():
     assert str(found)
 
 
-@pytest.mark.xfail(strict=True, reason="the median tau stands for the tau of each sample")
 def test_diagnosis_counts_the_modes_of_the_fit_before_they_are_merged():
     X = np.random.default_rng(0).normal(size=(500, 2))
     model = QuickShift(min_significance=1e9).fit(X)
@@ -788,7 +786,6 @@ def test_weights_that_are_no_frequencies_are_refused():
     QuickShift(bandwidth=0.5).fit(blobs(), sample_weight=np.full(60, 1 / 60))
 
 
-@pytest.mark.xfail(strict=True, reason="rows of weight zero are counted")
 def test_few_samples_among_many_of_weight_zero_are_accepted():
     weight = np.zeros(60)
     weight[:5] = 1

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from clustering_cases import GAPS
 from quickshift.reference import (
     LocalClusters,
     cluster_tree,
@@ -510,39 +511,9 @@ def test_the_way_crosses_the_seam_of_a_period() -> None:
 # Which modes stay
 
 
-@pytest.mark.parametrize(
-    ("significances", "least", "kept"),
-    [
-        ([np.inf], 2, 1),
-        ([np.inf, 1.9, 1.0], 2, 1),  # none reaches Z0
-        ([np.inf, 9, 8, 3, 2.9, 1.95, 1.35], 2, 3),  # 8 / 3 is the last ratio of at least 1.5 ...
-        ([np.inf, 9, 3, 2.2, 1.0], 2, 4),  # ... and here 2.2 / 1.0, although 9 / 3 is larger
-        ([np.inf, 9, 3, 2.2, 1.6, 1.3], 2, 2),
-        ([np.inf, 3, 2.5, 2.2, 2.0], 2, 5),  # nothing comes after the last, whose ratio is large
-        ([np.inf, 3, 2, 0.1], 2, 3),  # 2 / 0.5, because Z below Z0 / 4 count as Z0 / 4
-        ([np.inf, 4.5, 3.0, 2.1, 2.0], 2, 5),
-        ([np.inf, 4.5, 3.0, 2.1, 1.6, 1.3], 2, 2),  # a ratio of exactly 1.5 counts
-        # A mode of at least 0.7 Z0 stays if its ratio is at least 2. At the end it is 1.95 / 0.5.
-        ([np.inf, 9, 8, 3, 2.9, 1.95], 2, 6),
-        ([np.inf, 9, 3, 2.2, 1.9], 2, 5),
-        ([np.inf, 3, 2.5, 2.2, 2.0, 1.9], 2, 6),
-        ([np.inf, 4.5, 3.0, 2.1, 1.9], 2, 5),
-        ([np.inf, np.inf, 3, 1.9], 2, 4),
-        ([np.inf, 9, 1.4, 0.7], 2, 3),  # exactly 0.7 Z0, and a ratio of exactly 2
-        ([np.inf, 9, 1.4, 0.71], 2, 2),
-        ([np.inf, 9, 1.39, 0.1], 2, 2),
-        ([np.inf, 1.99, 0.1], 2, 1),  # one mode has to reach Z0
-        # No gap separates modes of at least twice Z0 from each other ...
-        ([np.inf, 40, 4.1, 2.9, 2.1, 1.6, 0.7], 2, 6),
-        ([np.inf, 40, 3.9, 2.8, 2.1, 1.6, 1.2], 2, 2),
-        # ... unless there is no other gap: then the largest ratio decides.
-        ([np.inf, 20, 5, 3.9, 3, 2.2, 1.6, 1.2], 2, 2),
-        ([np.inf, 3, 2.5, 2.2, 2.0, 1.6, 1.3], 2, 5),
-        ([np.inf, np.inf, 3, 2.2, 1.6, 1.2], 2, 4),
-    ],
-)
-def test_gap_rule(significances: list[float], least: float, kept: int) -> None:
-    k = len(significances)
+@pytest.mark.parametrize(("significances", "kept"), GAPS)
+def test_gap_rule(significances: list[float], kept: int) -> None:
+    k, least = len(significances), 2.0
     order = np.random.default_rng(k).permutation(k)
     modes = Modes(np.arange(k), np.arange(k) - 1, np.array(significances)[order])
     flags = keep_significant(modes, least, True)

@@ -1,11 +1,14 @@
 """Significance of modes: its definition, the rules that use it, and its level due to chance."""
 
+import itertools
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from clustering_cases import GAPS
 from quickshift import QuickShift, QuickShiftTree, kernels, stages
 from quickshift.datasets import blobs
 
@@ -77,10 +80,11 @@ def test_significance_with_weights_and_periods():
 def test_integer_weights_are_repetition():
     X = np.random.default_rng(0).normal(size=(60, 2))
     weights = np.random.default_rng(1).integers(1, 4, size=60)
-    once = QuickShift().fit(X, sample_weight=weights)
-    repeated = QuickShift().fit(np.repeat(X, weights, axis=0))
-    np.testing.assert_allclose(once.significance_, repeated.significance_, rtol=1e-7)
-    np.testing.assert_array_equal(np.repeat(once.labels_, weights), repeated.labels_)
+    for bandwidth in ("local", "auto"):
+        once = QuickShift(bandwidth).fit(X, sample_weight=weights)
+        repeated = QuickShift(bandwidth).fit(np.repeat(X, weights, axis=0))
+        np.testing.assert_allclose(once.significance_, repeated.significance_, rtol=1e-7)
+        np.testing.assert_array_equal(np.repeat(once.labels_, weights), repeated.labels_)
 
 
 def test_outliers_are_not_significant():
@@ -138,6 +142,19 @@ def test_leaves_before_the_largest_ratio_stay(significance, least, kept):
     assert stages.keep_significant(tree, least).leaf_indices.size == kept
 
 
+@pytest.mark.parametrize(("significance", "kept"), GAPS)
+def test_leaves_before_the_last_wide_gap_stay_under_local_scale(significance, kept):
+    n = len(significance)
+    order = np.append(0, 1 + np.random.default_rng(n).permutation(n - 1))  # the highest is first
+    X, density = 10.0 * np.arange(n)[:, None], np.arange(n, 0, -1.0)
+    tree = stages.link(X, density, stages.cut(stages.climb(X, density), 1.0), 1.0)
+    tree = replace(tree, significance=np.array(significance)[order])
+    leaves = stages.keep_significant(tree, 2.0, gap="last").leaf_indices
+    np.testing.assert_array_equal(leaves, np.flatnonzero(order < kept))
+    without = stages.keep_significant(tree, 2.0, gap="none").leaf_indices
+    np.testing.assert_array_equal(without, np.flatnonzero(tree.significance >= 2.0))
+
+
 def test_pruning_by_significance_needs_an_estimate():
     X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
     tree = stages.link(X, density, stages.cut(stages.climb(X, density), 1.5), 1.5)
@@ -147,30 +164,36 @@ def test_pruning_by_significance_needs_an_estimate():
         tree.prune(significance=1.0)
 
 
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
-def test_one_gaussian_is_one_cluster(d):
+def test_one_gaussian_is_one_cluster(d, bandwidth):
     clusters = [
-        QuickShift().fit(np.random.default_rng([d, seed]).normal(size=(1000, d))).n_clusters_
+        QuickShift(bandwidth)
+        .fit(np.random.default_rng([d, seed]).normal(size=(1000, d)))
+        .n_clusters_
         for seed in range(20)
     ]
     assert clusters.count(1) >= 18
 
 
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
 @pytest.mark.parametrize("outlier", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
-def test_two_gaussians_are_two_clusters(d, outlier):
+def test_two_gaussians_are_two_clusters(d, outlier, bandwidth):
     found = []
     for seed in range(10):
         X = np.random.default_rng([d, seed]).normal(size=(1001, d))
         X[:500, 0] += 6.0
         X[1000] = 1000.0 if outlier else 0.0
-        found.append(QuickShift().fit(X).n_clusters_)
+        found.append(QuickShift(bandwidth).fit(X).n_clusters_)
     assert found.count(2) >= 9
 
 
 def test_attribute_is_that_of_the_modes():
     X, _ = blobs(500, 2, seed=1)
-    for settings in ({}, {"tau": 1.0}, {"n_clusters": 3}, {"n_clusters": 200}, {"tau": 0.0}):
+    cuts = ({}, {"tau": 1.0}, {"n_clusters": 3}, {"n_clusters": 200}, {"tau": 0.0})
+    for bandwidth, cut in itertools.product(("local", "auto"), cuts):
+        settings = {"bandwidth": bandwidth, **cut}
         model = QuickShift(**settings).fit(X)
         assert model.significance_.shape == (model.n_clusters_,)
         assert np.isinf(model.significance_[0])
