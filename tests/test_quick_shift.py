@@ -18,8 +18,9 @@ from quickshift import QuickShift, reference
 
 @EVERY_DATA
 @pytest.mark.parametrize("tau", ["auto", 1.0, 0.0, np.inf])
-def test_attributes_have_their_shapes_and_types(X, tau):
-    model = QuickShift(tau=tau).fit(X)
+@pytest.mark.parametrize("bandwidth", ["local", "auto", 0.5])
+def test_attributes_have_their_shapes_and_types(X, bandwidth, tau):
+    model = QuickShift(bandwidth, tau).fit(X)
     n, d = X.shape
     k = model.n_clusters_
     expected = {
@@ -31,13 +32,22 @@ def test_attributes_have_their_shapes_and_types(X, tau):
         "parent_": ((n,), np.int64),
         "parent_distance_": ((n,), np.float64),
     }
+    if bandwidth == "local":
+        expected["bandwidth_"] = (n,), np.float64
+        assert type(model.n_neighbors_) is int
+    else:
+        assert type(model.bandwidth_) is float
+        assert not hasattr(model, "n_neighbors_")
+    if bandwidth == "local" and tau == "auto":
+        expected["tau_"] = (n,), np.float64
+    else:
+        assert type(model.tau_) is float
     for name, (shape, dtype) in expected.items():
         value = getattr(model, name)
         assert type(value) is np.ndarray, name
         assert (value.shape, value.dtype) == (shape, dtype), name
     assert type(model.n_clusters_) is int
-    assert type(model.bandwidth_) is float
-    assert type(model.tau_) is float
+    assert type(model.min_significance_) is float
     assert model.n_features_in_ == d
     assert sorted(set(model.labels_.tolist())) == list(range(k))
 
@@ -58,7 +68,8 @@ def test_fit_is_algorithm_1(X, kernel, ties):
 @pytest.mark.parametrize(("alias", "kernel"), [("tophat", "uniform"), ("linear", "triangular")])
 def test_kernels_have_the_names_of_scikit_learn_too(alias, kernel):
     X = blobs()
-    assert_same_fit(QuickShift(kernel=alias).fit(X), QuickShift(kernel=kernel).fit(X))
+    models = [QuickShift(bandwidth="auto", kernel=name).fit(X) for name in (alias, kernel)]
+    assert_same_fit(*models)
 
 
 @EVERY_DATA
@@ -96,7 +107,7 @@ def test_parents_are_found_however_far_they_are():
 
 @EVERY_KERNEL
 def test_density_is_the_exponential_of_log_density(kernel):
-    model = QuickShift(kernel=kernel).fit(blobs())
+    model = QuickShift(bandwidth="auto", kernel=kernel).fit(blobs())
     np.testing.assert_allclose(np.exp(model.log_density_), model.density_, rtol=1e-13)
 
 
@@ -177,10 +188,11 @@ def test_automatic_tau_reaches_a_neighbor_and_one_and_a_half_bandwidths():
 
 def test_refit_replaces_everything():
     first, second = blobs(0, 60, 2), blobs(5, 20, 3)
-    model = QuickShift().fit(first, sample_weight=np.arange(60.0)).fit(second)
-    assert_same_fit(model, QuickShift().fit(second))
-    assert sorted(vars(model)) == sorted(vars(QuickShift().fit(second)))
-    np.testing.assert_array_equal(model.predict(second), model.labels_)
+    for bandwidth in ("local", "auto"):
+        model = QuickShift(bandwidth).fit(first, sample_weight=np.arange(60.0)).fit(second)
+        assert_same_fit(model, QuickShift(bandwidth).fit(second))
+        assert sorted(vars(model)) == sorted(vars(QuickShift(bandwidth).fit(second)))
+        np.testing.assert_array_equal(model.predict(second), model.labels_)
 
 
 # Periodic features
@@ -198,28 +210,30 @@ def test_clusters_cross_the_seam():
 
 def test_whole_periods_make_no_difference():
     X = np.random.default_rng(9).integers(0, 64, size=(80, 2)) / 4.0
-    settings = {"bandwidth": 1.0, "tau": 1.5, "metric": "periodic", "period": [16.0, np.inf]}
-    model = QuickShift(**settings).fit(X)
     turns = np.column_stack([16.0 * np.random.default_rng(10).integers(-3, 4, 80), np.zeros(80)])
-    turned = QuickShift(**settings).fit(X + turns)
-    assert_same_fit(model, turned)
-    np.testing.assert_array_equal(model.predict(X + turns), model.labels_)
-    np.testing.assert_array_equal(turned.modes_ % [16.0, np.inf], X[turned.mode_indices_])
+    for parameters in ({"bandwidth": 1.0, "tau": 1.5}, {"min_significance": 0.3}):
+        settings = {**parameters, "metric": "periodic", "period": [16.0, np.inf]}
+        model = QuickShift(**settings).fit(X)
+        turned = QuickShift(**settings).fit(X + turns)
+        assert_same_fit(model, turned)
+        np.testing.assert_array_equal(model.predict(X + turns), model.labels_)
+        np.testing.assert_array_equal(turned.modes_ % [16.0, np.inf], X[turned.mode_indices_])
 
 
 def test_rotation_of_the_circle_makes_no_difference_to_the_groups():
     X = np.random.default_rng(11).vonmises([0.0, 2.5], 4.0, size=(60, 2)).reshape(-1, 1)
-    settings = {"bandwidth": 0.3, "tau": 0.6, "metric": "periodic", "period": [2 * np.pi]}
-    labels = [QuickShift(**settings).fit_predict(X + turn) for turn in (0.0, 1.0, 2.0, 4.0)]
-    assert max(labels[0]) > 0
-    assert all(same_partition(labels[0], other) for other in labels)
+    for parameters in ({"bandwidth": 0.3, "tau": 0.6}, {"min_significance": 0.5}):
+        settings = {**parameters, "metric": "periodic", "period": [2 * np.pi]}
+        labels = [QuickShift(**settings).fit_predict(X + turn) for turn in (0.0, 1.0, 2.0, 4.0)]
+        assert max(labels[0]) > 0
+        assert all(same_partition(labels[0], other) for other in labels)
 
 
 def test_open_periods_are_euclidean():
     X = blobs()
-    assert_same_fit(
-        QuickShift().fit(X), QuickShift(metric="periodic", period=[np.inf, np.inf]).fit(X)
-    )
+    for bandwidth in ("local", "auto"):
+        periodic = QuickShift(bandwidth, metric="periodic", period=[np.inf, np.inf])
+        assert_same_fit(QuickShift(bandwidth).fit(X), periodic.fit(X))
 
 
 def test_long_period_is_euclidean():
@@ -228,12 +242,15 @@ def test_long_period_is_euclidean():
     plain = QuickShift(1.0, 2.0).fit(X)
     np.testing.assert_array_equal(periodic.labels_, plain.labels_)
     np.testing.assert_allclose(periodic.density_, plain.density_, rtol=2e-9)
+    local = {"min_significance": 0.5}
+    periodic = QuickShift(**local, metric="periodic", period=[1024.0, np.inf]).fit(X)
+    np.testing.assert_array_equal(periodic.labels_, QuickShift(**local).fit(X).labels_)
 
 
 def test_automatic_bandwidth_fits_into_the_period():
     X = np.random.default_rng(12).uniform(0, 1, size=(5, 2)) * [1.0, 1e4]
     for kernel in KERNELS:
-        model = QuickShift(kernel=kernel, metric="periodic", period=[1.0, np.inf]).fit(X)
+        model = QuickShift("auto", kernel=kernel, metric="periodic", period=[1.0, np.inf]).fit(X)
         assert model.bandwidth_ <= 0.5
 
 

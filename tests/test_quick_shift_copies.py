@@ -24,19 +24,27 @@ def assert_works_alike(copied, model):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"metric": "periodic", "period": [50.0, np.inf]}], ids=str
+    "settings",
+    [
+        {"bandwidth": 0.5},
+        {"bandwidth": 0.5, "metric": "periodic", "period": [50.0, np.inf]},
+        {},
+        {"metric": "periodic", "period": [50.0, np.inf], "n_clusters": 20},
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_pickled_estimator_is_the_same(settings, protocol):
     X = blobs()
-    model = QuickShift(bandwidth=0.5, **settings).fit(X, sample_weight=np.arange(60) % 4)
+    model = QuickShift(**settings).fit(X, sample_weight=np.arange(60) % 4)
     restored = pickle.loads(pickle.dumps(model, protocol))
     assert_works_alike(restored, model)
 
 
-def test_deep_copy_is_the_same_and_separate():
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
+def test_deep_copy_is_the_same_and_separate(bandwidth):
     X = blobs()
-    model = QuickShift(bandwidth=0.5).fit(X)
+    model = QuickShift(bandwidth).fit(X)
     copied = copy.deepcopy(model)
     assert_works_alike(copied, model)
     copied.fit(X[:10])
@@ -44,8 +52,9 @@ def test_deep_copy_is_the_same_and_separate():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_joblib_file_is_the_same(tmp_path):
-    model = QuickShift(bandwidth=0.5).fit(blobs())
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
+def test_joblib_file_is_the_same(tmp_path, bandwidth):
+    model = QuickShift(bandwidth).fit(blobs())
     joblib.dump(model, tmp_path / "model.joblib")
     assert_works_alike(joblib.load(tmp_path / "model.joblib"), model)
     assert_works_alike(joblib.load(tmp_path / "model.joblib", mmap_mode="r"), model)

@@ -16,10 +16,11 @@ from quickshift import QuickShift
 
 
 @EVERY_DATA
+@pytest.mark.parametrize("bandwidth", [1.0, "local"])
 @pytest.mark.parametrize("ties", ["total", "strict"])
-def test_another_cut_is_a_refit_with_another_tau(X, ties):
+def test_another_cut_is_a_refit_with_another_tau(X, ties, bandwidth):
     weights = np.random.default_rng(0).integers(0, 3, size=len(X))
-    settings = {"bandwidth": 1.0, "ties": ties}
+    settings = {"bandwidth": bandwidth, "ties": ties}
     model = QuickShift(tau=1.0, **settings).fit(X, sample_weight=weights)
     lengths = np.unique(model.parent_distance_[np.isfinite(model.parent_distance_)])
     for tau in {0.0, np.inf, *lengths[::3], *np.nextafter(lengths[::3], 0.0)}:
@@ -28,8 +29,9 @@ def test_another_cut_is_a_refit_with_another_tau(X, ties):
 
 
 def test_cut_at_the_explicit_tau_is_the_fit():
-    model = QuickShift(bandwidth=0.5, tau=1.0).fit(blobs())
-    np.testing.assert_array_equal(model.labels_at(1.0), model.labels_)
+    for bandwidth in (0.5, "local"):
+        model = QuickShift(bandwidth, tau=1.0).fit(blobs())
+        np.testing.assert_array_equal(model.labels_at(1.0), model.labels_)
 
 
 def test_other_cuts_leave_the_estimator_as_it_is():
@@ -51,10 +53,12 @@ def test_other_cuts_leave_the_estimator_as_it_is():
 
 @EVERY_DATA
 def test_any_number_of_clusters_can_be_had(X):
-    model = QuickShift(bandwidth=1.0).fit(X)
-    for count in range(1, len(np.unique(X, axis=0)) + 1):
-        labels = model.labels_for(count, by="tau")
-        assert sorted(set(labels.tolist())) == list(range(count))
+    for bandwidth in (1.0, "local"):
+        model = QuickShift(bandwidth).fit(X)
+        for count in range(1, len(np.unique(X, axis=0)) + 1):
+            for by in ("tau", "significance"):
+                labels = model.labels_for(count, by=by)
+                assert sorted(set(labels.tolist())) == list(range(count))
 
 
 def test_longest_moves_go_first():
@@ -88,20 +92,22 @@ def test_tau_of_more_clusters_than_modes_is_the_longest_move_kept():
 
 def test_numbers_of_clusters_are_nested():
     X = blobs()
-    model = QuickShift().fit(X)
-    for count in range(1, 15):
-        coarse, fine = model.labels_for(count), model.labels_for(count + 1)
-        assert len(np.unique(coarse)) == count
-        assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == count + 1
+    for bandwidth in ("local", "auto"):
+        model = QuickShift(bandwidth).fit(X)
+        for count in range(1, 30):
+            coarse, fine = model.labels_for(count), model.labels_for(count + 1)
+            assert len(np.unique(coarse)) == count
+            assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == count + 1
 
 
 # Linkage
 
 
 @EVERY_DATA
+@pytest.mark.parametrize("bandwidth", [1.0, "local"])
 @pytest.mark.parametrize("ties", ["total", "strict"])
-def test_linkage_holds_every_cut(X, ties):
-    model = QuickShift(bandwidth=1.0, ties=ties).fit(X)
+def test_linkage_holds_every_cut(X, ties, bandwidth):
+    model = QuickShift(bandwidth, ties=ties).fit(X)
     linkage = model.to_linkage()
     assert linkage.shape == (len(X) - 1, 4)
     assert is_valid_linkage(linkage, throw=True)
@@ -124,7 +130,8 @@ def test_linkage_leaves_out_samples_of_weight_zero():
 
 
 def test_linkage_of_one_sample_is_empty():
-    assert QuickShift().fit([[1.0, 2.0]]).to_linkage().shape == (0, 4)
+    for bandwidth in ("local", "auto"):
+        assert QuickShift(bandwidth).fit([[1.0, 2.0]]).to_linkage().shape == (0, 4)
 
 
 # Graph

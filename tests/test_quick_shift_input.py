@@ -6,6 +6,10 @@ import pytest
 from clustering_cases import EVERY_KERNEL, RULES, assert_same_fit, blobs, lattice, with_duplicates
 from quickshift import QuickShift
 
+BOTH_DENSITIES = pytest.mark.parametrize(
+    "settings", [{"bandwidth": 0.5, "tau": 1.0}, {"min_significance": 0.5}], ids=["kde", "local"]
+)
+
 # Weights
 
 
@@ -29,19 +33,25 @@ def test_integer_weights_are_repetitions_in_periodic_features():
     X = np.random.default_rng(3).uniform(0, 24, size=(50, 1))
     weights = np.random.default_rng(4).integers(1, 5, 50)
     rows = np.repeat(np.arange(50), weights)
-    weighted = QuickShift(metric="periodic", period=[24.0]).fit(X, sample_weight=weights)
-    repeated = QuickShift(metric="periodic", period=[24.0]).fit(X[rows])
+    weighted = QuickShift("auto", metric="periodic", period=[24.0]).fit(X, sample_weight=weights)
+    repeated = QuickShift("auto", metric="periodic", period=[24.0]).fit(X[rows])
     assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-13)
+    np.testing.assert_array_equal(weighted.labels_[rows], repeated.labels_)
+    local = {"metric": "periodic", "period": [24.0], "min_significance": 0.3}
+    weighted = QuickShift(**local).fit(X, sample_weight=weights)
+    repeated = QuickShift(**local).fit(X[rows])
+    np.testing.assert_array_equal(weighted.bandwidth_[rows], repeated.bandwidth_)
     np.testing.assert_array_equal(weighted.labels_[rows], repeated.labels_)
 
 
 @EVERY_KERNEL
 def test_weights_of_one_are_no_weights(kernel):
     X = with_duplicates()
-    assert_same_fit(
-        QuickShift(kernel=kernel).fit(X),
-        QuickShift(kernel=kernel).fit(X, sample_weight=np.ones(len(X))),
-    )
+    for settings in ({"bandwidth": "auto", "kernel": kernel}, {"bandwidth": "local"}):
+        assert_same_fit(
+            QuickShift(**settings).fit(X),
+            QuickShift(**settings).fit(X, sample_weight=np.ones(len(X))),
+        )
 
 
 @EVERY_KERNEL
@@ -80,12 +90,13 @@ def test_weight_zero_is_removal(rule, kernel, make):
     np.testing.assert_array_equal(model.labels_for(3)[kept], smaller.labels_for(3))
 
 
+@pytest.mark.parametrize("settings", [{"bandwidth": 0.5, "tau": 1.0}, {"min_significance": 0.5}])
 @pytest.mark.parametrize("far", [1e6, 1e100, 1e300])
-def test_weight_zero_is_removal_however_far_the_row(far):
+def test_weight_zero_is_removal_however_far_the_row(far, settings):
     X = blobs()
-    model = QuickShift(bandwidth=0.5, tau=1.0)
+    model = QuickShift(**settings)
     model.fit(np.concatenate([X, [[far, -far]]]), sample_weight=[1.0] * 60 + [0.0])
-    smaller = QuickShift(bandwidth=0.5, tau=1.0).fit(X)
+    smaller = QuickShift(**settings).fit(X)
     np.testing.assert_array_equal(model.labels_[:60], smaller.labels_)
     np.testing.assert_array_equal(model.density_[:60], smaller.density_)
     np.testing.assert_array_equal(model.modes_, smaller.modes_)
@@ -124,21 +135,23 @@ INPUTS = {
 }
 
 
+@BOTH_DENSITIES
 @pytest.mark.parametrize("convert", INPUTS.values(), ids=INPUTS)
-def test_layout_and_container_of_the_input_do_not_matter(convert):
+def test_layout_and_container_of_the_input_do_not_matter(convert, settings):
     X = blobs()
-    model = QuickShift(0.5, 1.0).fit(convert(X))
-    assert_same_fit(model, QuickShift(0.5, 1.0).fit(X))
+    model = QuickShift(**settings).fit(convert(X))
+    assert_same_fit(model, QuickShift(**settings).fit(X))
     np.testing.assert_array_equal(model.predict(convert(X)), model.labels_)
 
 
+@BOTH_DENSITIES
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_memory_mapped_files_are_read(tmp_path, dtype):
+def test_memory_mapped_files_are_read(tmp_path, dtype, settings):
     X = blobs().astype(dtype)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model = QuickShift(0.5, 1.0).fit(mapped)
-    assert_same_fit(model, QuickShift(0.5, 1.0).fit(X))
+    model = QuickShift(**settings).fit(mapped)
+    assert_same_fit(model, QuickShift(**settings).fit(X))
     np.testing.assert_array_equal(model.predict(mapped), model.labels_)
 
 
@@ -147,27 +160,30 @@ def test_memory_mapped_files_are_read(tmp_path, dtype):
 )
 def test_numbers_of_every_type_are_their_values(dtype):
     X = np.random.default_rng(14).integers(0, 20, size=(60, 2)).astype(dtype)
-    model = QuickShift(2.0, 3.0).fit(X)
-    assert_same_fit(model, QuickShift(2.0, 3.0).fit(X.astype(float)))
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    for settings in ({"bandwidth": 2.0, "tau": 3.0}, {"min_significance": 0.3}):
+        model = QuickShift(**settings).fit(X)
+        assert_same_fit(model, QuickShift(**settings).fit(X.astype(float)))
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_caller_keeps_the_arrays_as_they_were(dtype):
+def test_caller_keeps_the_arrays_as_they_were(dtype, bandwidth):
     X = (blobs() * [1.0, -1.0]).astype(dtype)
     X[0] = -0.0
     weights, period = np.arange(60.0), np.array([3.0, np.inf])
     before = [X.tobytes(), weights.tobytes(), period.tobytes()]
-    model = QuickShift(0.5, metric="periodic", period=period).fit(X, sample_weight=weights)
+    model = QuickShift(bandwidth, metric="periodic", period=period).fit(X, sample_weight=weights)
     model.predict(X)
     model.score_samples(X)
     model.labels_[:], model.density_[:], model.parent_[:], model.modes_[:] = 7, 7, 7, 7
     assert [X.tobytes(), weights.tobytes(), period.tobytes()] == before
 
 
-def test_caller_may_reuse_the_arrays_after_the_fit():
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
+def test_caller_may_reuse_the_arrays_after_the_fit(bandwidth):
     X, weights, period = blobs(), np.arange(60.0) % 5, np.array([30.0, np.inf])
-    settings = {"bandwidth": 0.5, "metric": "periodic"}
+    settings = {"bandwidth": bandwidth, "metric": "periodic"}
     expected = QuickShift(**settings, period=period.copy()).fit(X.copy(), sample_weight=weights)
     model = QuickShift(**settings, period=period).fit(X, sample_weight=weights)
     queries = X.copy()
@@ -182,7 +198,8 @@ def test_caller_may_reuse_the_arrays_after_the_fit():
 )
 def test_weights_are_taken_in_any_form(convert):
     X, weights = blobs(), np.arange(60.0)
-    assert_same_fit(
-        QuickShift().fit(X, sample_weight=convert(weights)),
-        QuickShift().fit(X, sample_weight=weights),
-    )
+    for bandwidth in ("local", "auto"):
+        assert_same_fit(
+            QuickShift(bandwidth).fit(X, sample_weight=convert(weights)),
+            QuickShift(bandwidth).fit(X, sample_weight=weights),
+        )

@@ -39,7 +39,17 @@ def test_samples_are_predicted_as_they_were_labeled(X, kernel, settings, weighti
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_clusters": 5}, {"bandwidth": "cv"}], ids=str)
+AUTOMATIC = [
+    {},
+    {"n_clusters": 5},
+    {"n_clusters": 80},
+    {"bandwidth": "auto"},
+    {"bandwidth": "auto", "n_clusters": 5},
+    {"bandwidth": "cv"},
+]
+
+
+@pytest.mark.parametrize("settings", AUTOMATIC, ids=str)
 def test_samples_are_predicted_as_they_were_labeled_by_automatic_parameters(settings):
     X = blobs(0, 300)
     model = QuickShift(**settings).fit(X, sample_weight=np.arange(300) % 5)
@@ -133,18 +143,20 @@ def test_prediction_prefers_a_higher_sample_within_tau_to_a_nearer_one():
 
 def test_points_can_be_predicted_one_at_a_time():
     X = blobs()
-    model = QuickShift(bandwidth=0.75, tau=1.0).fit(X)
     queries = queries_for(X)
-    np.testing.assert_array_equal(
-        np.concatenate([model.predict(q[None]) for q in queries]), model.predict(queries)
-    )
+    for settings in ({"bandwidth": 0.75, "tau": 1.0}, {"min_significance": 0.5}):
+        model = QuickShift(**settings).fit(X)
+        np.testing.assert_array_equal(
+            np.concatenate([model.predict(q[None]) for q in queries]), model.predict(queries)
+        )
 
 
 def test_number_of_threads_can_change_after_the_fit():
     X = np.random.default_rng(0).normal(size=(50, 2))
-    model = QuickShift(1.0, 1.0, n_jobs=2).fit(X)
-    before = model.predict(X)
-    np.testing.assert_array_equal(model.set_params(n_jobs=1).predict(X), before)
+    for settings in ({"bandwidth": 1.0, "tau": 1.0}, {"min_significance": 0.5}):
+        model = QuickShift(**settings, n_jobs=2).fit(X)
+        before = model.predict(X + 0.1)
+        np.testing.assert_array_equal(model.set_params(n_jobs=1).predict(X + 0.1), before)
 
 
 # Scores

@@ -8,12 +8,19 @@ from quickshift.datasets import blobs
 
 SETTINGS = [
     {},
+    {"bandwidth": "auto"},
     {"tau": 1.0, "bandwidth": 1.0},
     {"n_clusters": 4},
+    {"bandwidth": "auto", "n_clusters": 4},
     {"n_clusters": 250},
+    {"bandwidth": "auto", "n_clusters": 250},
+    {"min_significance": 0.5},
+    {"tau": 1.0},
     {"kernel": "epanechnikov", "bandwidth": 1.5, "tau": 2.0},
     {"metric": "periodic", "period": [50.0, np.inf], "bandwidth": 1.0},
+    {"metric": "periodic", "period": [50.0, np.inf]},
     {"ties": "strict", "tau": 1.0},
+    {"ties": "strict", "tau": 1.0, "bandwidth": "auto"},
 ]
 
 
@@ -34,7 +41,10 @@ def test_tree_is_the_link_of_the_densities(settings):
     X, _ = blobs(500, 2, seed=3)
     model = QuickShiftTree(**settings).fit(X)
     graph = model._graph
-    expected = stages.link(graph.samples, model.density_, model._clusters.unmerged, model.tau_)
+    # More clusters than modes are cut at a smaller tau, but samples are linked by their own.
+    tau = model.tau_ if np.ndim(model.tau_) == 0 else model._estimate.tau
+    expected = stages.link(graph.samples, model.density_, model._clusters.unmerged, tau)
+    np.testing.assert_array_equal(model.tree_.tau, tau)
     np.testing.assert_array_equal(model.tree_.density, model.density_)
     np.testing.assert_array_equal(model.tree_.merges, expected.merges)
     np.testing.assert_array_equal(model.tree_.leaf_indices, expected.leaf_indices)
@@ -49,9 +59,10 @@ def test_tree_is_the_link_of_the_densities(settings):
 
 def test_labels_of_the_tree_are_the_cut():
     X = np.random.default_rng(0).normal(size=(500, 2))
-    model = QuickShiftTree().fit(X)
-    np.testing.assert_array_equal(model.tree_.labels(), model.labels_at(model.tau_))
-    assert model.n_clusters_ < model.tree_.leaf_indices.size
+    for bandwidth in ("local", "auto"):
+        model = QuickShiftTree(bandwidth).fit(X)
+        np.testing.assert_array_equal(model.tree_.labels(), model.labels_at(model.tau_))
+        assert model.n_clusters_ < model.tree_.leaf_indices.size
 
 
 def test_densities_beyond_the_range_of_floats_have_a_unit():
@@ -66,30 +77,34 @@ def test_densities_beyond_the_range_of_floats_have_a_unit():
 
 def test_tree_survives_a_file(tmp_path):
     X, _ = blobs(300, 2, seed=0)
-    tree = QuickShiftTree().fit(X).tree_
-    tree.save(tmp_path / "tree.npz")
-    loaded = type(tree).load(tmp_path / "tree.npz")
-    np.testing.assert_array_equal(loaded.significance, tree.significance)
-    assert loaded.log_unit == tree.log_unit
-    np.testing.assert_array_equal(
-        loaded.prune(significance=2.0).labels(), tree.prune(significance=2.0).labels()
-    )
+    for bandwidth in ("local", "auto"):
+        tree = QuickShiftTree(bandwidth).fit(X).tree_
+        tree.save(tmp_path / "tree.npz")
+        loaded = type(tree).load(tmp_path / "tree.npz")
+        np.testing.assert_array_equal(loaded.significance, tree.significance)
+        np.testing.assert_array_equal(loaded.tau, tree.tau)
+        assert (loaded.log_unit, loaded.power) == (tree.log_unit, tree.power)
+        np.testing.assert_array_equal(
+            loaded.prune(significance=2.0).labels(), tree.prune(significance=2.0).labels()
+        )
 
 
 def test_graph_of_merged_modes_has_no_edge_longer_than_tau():
     X = np.random.default_rng(0).normal(size=(500, 2))
-    model = QuickShift().fit(X)
-    graph = model.to_networkx()
-    lengths = [length for *_, length in graph.edges(data="distance")]
-    assert max(lengths) <= model.tau_
-    assert len(lengths) == 500 - (model.labels_at(model.tau_).max() + 1)
+    for bandwidth in ("local", "auto"):
+        model = QuickShift(bandwidth).fit(X)
+        edges = model.to_networkx().edges(data="distance")
+        tau = np.broadcast_to(model.tau_, 500)
+        assert all(length <= tau[row] for row, _, length in edges)
+        assert len(edges) == 500 - (model.labels_at(model.tau_).max() + 1)
 
 
+@pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 1.0}, {}], ids=["kde", "local"])
 @pytest.mark.parametrize("estimator", [QuickShift, QuickShiftTree])
-def test_editing_the_labels_leaves_the_fit_alone(estimator):
+def test_editing_the_labels_leaves_the_fit_alone(estimator, settings):
     X, _ = blobs(300, 2, seed=0)
-    model = estimator(1.0, 1.0).fit(X)
-    expected = estimator(1.0, 1.0).fit(X).significance_
+    model = estimator(**settings).fit(X)
+    expected = estimator(**settings).fit(X).significance_
     model.labels_[:] = -1
     np.testing.assert_array_equal(model.significance_, expected)
     assert model.predict(X).max() == -1  # predict returns the entries of labels_
