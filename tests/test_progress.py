@@ -51,8 +51,11 @@ def every_stage(progress):
     density = stages.estimate_density(samples, h, progress=progress)
     graph = stages.climb(samples, density, progress=progress)
     tau = stages.choose_tau(samples, h, progress=progress)
+    scale = stages.local_scale(samples, progress=progress)
     return (
         h,
+        scale.r,
+        scale.tau,
         density,
         graph.parent,
         tau,
@@ -70,6 +73,7 @@ def test_every_stage_rises_and_ends_with_one():
         "estimate_density",
         "climb",
         "choose_tau",
+        "local_scale",
         "cut",
         "cut_into",
     ]
@@ -90,6 +94,23 @@ def test_long_stage_tells_several_times_in_the_calling_thread(n_jobs):
     assert all(a <= b for a, b in pairwise(parts))
     assert min(parts) < 0.5
     assert reports.threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_local_scales_tell_several_times_and_stop_if_they_are_told_to(n_jobs):
+    samples, reports = stages.prepare(LARGE), Reports()
+    stages.local_scale(samples, 2000, n_jobs=n_jobs, progress=reports)
+    parts = reports.parts("local_scale")
+    assert len(set(parts)) >= 3
+    assert all(a <= b for a, b in pairwise(parts))
+    assert parts[-1] == 1.0
+    assert reports.threads == {threading.get_ident()}
+    begin = time.perf_counter()
+    with pytest.raises(EnoughError):
+        stages.local_scale(
+            samples, 39_999, n_jobs=n_jobs, progress=stop_at("local_scale", after=-1.0)
+        )
+    assert time.perf_counter() - begin < 20  # all of it would take minutes
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -122,7 +143,8 @@ def test_results_are_the_same_with_and_without():
 
 def test_nothing_is_printed(capfd):
     every_stage(None)
-    QuickShift().fit(X)
+    for bandwidth in ("local", "auto"):
+        QuickShift(bandwidth).fit(X)
     assert capfd.readouterr() == ("", "")
 
 
@@ -140,7 +162,9 @@ def test_exception_stops_the_stage_before_its_end(n_jobs):
     assert reports.parts("estimate_density")[0] < 1.0
 
 
-@pytest.mark.parametrize("stage", ["prepare", "choose_bandwidth", "estimate_density", "climb"])
+@pytest.mark.parametrize(
+    "stage", ["prepare", "choose_bandwidth", "estimate_density", "climb", "local_scale"]
+)
 def test_exception_at_the_end_of_a_stage_propagates(stage):
     with pytest.raises(EnoughError):
         every_stage(stop_at(stage))
@@ -191,13 +215,25 @@ def sklearn_callbacks():
 
 GIVEN = ["prepare", "estimate_density", "climb", "cut"]
 RULED = ["prepare", "choose_bandwidth", "estimate_density", "climb", "choose_tau", "cut", "link"]
+LOCAL = ["prepare", "local_scale", "climb", "cut"]
+ONE_SCALE = [*LOCAL, "link"]
+# If no scale finds two clusters, the cluster tree of the first scale is linked once more.
+THREE_SCALES = ["prepare", *3 * ONE_SCALE[1:], "cut", "link"]
 SETTINGS = [
-    (QuickShift(), RULED),
+    (QuickShift("auto"), RULED),
     (QuickShift(bandwidth=0.5, tau=1.0), GIVEN),
-    (QuickShift(n_clusters=3), RULED),
-    (QuickShift(n_clusters=50), RULED),
-    (QuickShiftTree(), RULED),
+    (QuickShift("auto", n_clusters=3), RULED),
+    (QuickShift("auto", n_clusters=50), RULED),
+    (QuickShiftTree("auto"), RULED),
     (QuickShiftTree(bandwidth=0.5, tau=1.0), [*GIVEN, "link"]),
+    (QuickShift(min_significance=0.0), ONE_SCALE),
+    (QuickShift(min_significance=1e9), THREE_SCALES),
+    (QuickShift(min_significance=1e9, n_neighbors=20), ONE_SCALE),
+    (QuickShift(n_clusters=3), ONE_SCALE),
+    (QuickShift(n_clusters=2000), ONE_SCALE),
+    (QuickShift(tau=1.0), LOCAL),
+    (QuickShiftTree(min_significance=1e9), THREE_SCALES),
+    (QuickShiftTree(tau=1.0), ONE_SCALE),
 ]
 
 
@@ -216,18 +252,20 @@ def test_callbacks_hear_of_every_stage(model, names):
 
 @pytest.mark.usefixtures("sklearn_callbacks")
 def test_callbacks_change_no_result_and_leave_nothing_behind():
-    plain = QuickShift().fit(X)
-    reporting = QuickShift().set_callbacks(Recorder()).fit(X)
-    np.testing.assert_array_equal(reporting.labels_, plain.labels_)
-    np.testing.assert_array_equal(reporting.density_, plain.density_)
-    assert set(vars(reporting)) - set(vars(plain)) == {"_skl_callbacks"}
+    for bandwidth in ("local", "auto"):
+        plain = QuickShift(bandwidth).fit(X)
+        reporting = QuickShift(bandwidth).set_callbacks(Recorder()).fit(X)
+        np.testing.assert_array_equal(reporting.labels_, plain.labels_)
+        np.testing.assert_array_equal(reporting.density_, plain.density_)
+        assert set(vars(reporting)) - set(vars(plain)) == {"_skl_callbacks"}
 
 
 @pytest.mark.usefixtures("sklearn_callbacks")
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
 @pytest.mark.parametrize("stage", ["part", "prepare", "climb", "cut", "fit"])
-def test_exception_in_a_callback_leaves_the_estimator_as_it_was(stage):
+def test_exception_in_a_callback_leaves_the_estimator_as_it_was(stage, bandwidth):
     recorder = Recorder()
-    model = QuickShift(bandwidth=0.5, tau=1.0).fit(X[:100]).set_callbacks(recorder)
+    model = QuickShift(bandwidth, tau=1.0).fit(X[:100]).set_callbacks(recorder)
     before = dict(vars(model))
     recorder.fails_at = stage
     with pytest.raises(EnoughError):
