@@ -496,6 +496,44 @@ def test_sentences_hold_the_numbers() -> None:
         assert part.sentence in found.sentences
 
 
+@pytest.mark.parametrize(
+    "settings", [{}, {"n_clusters": 3}, {"min_significance": 0.5}, {"tau": 0.9}], ids=str
+)
+@pytest.mark.parametrize("kind", ["random", "duplicated"])
+@pytest.mark.parametrize("model_type", [QuickShift, QuickShiftTree])
+def test_diagnosis_of_a_local_fit_has_no_theorem_and_the_rest(
+    model_type: type[QuickShift], kind: str, settings: dict[str, float]
+) -> None:
+    case = make(kind, 60, 2)
+    model = model_type(**settings).fit(case.X)
+    i, j = rows_of(case)[0], rows_of(case)[-1]
+    found = diagnose(model, pair=(i, j))
+    assert found.theorem_2 is None
+    assert found.conditions == []
+    assert found.log_unit == 0.0
+    assert found.n_unmerged == model.labels_at(model.tau_).max() + 1
+    assert [mode.row for mode in found.modes] == model.mode_indices_.tolist()
+    heights = model.density_[model.mode_indices_]
+    assert [mode.height for mode in found.modes] == pytest.approx(heights.tolist())
+    assert [mode.significance for mode in found.modes] == pytest.approx(
+        model.significance_.tolist()
+    )
+    distance = model.parent_distance_[model.mode_indices_].tolist()
+    assert [mode.parent_distance for mode in found.modes] == distance
+    tree = QuickShiftTree(**settings).fit(case.X).tree_
+    birth, death = tree.persistence()[tree.leaf_labels[model.mode_indices_]].T
+    prominence = [mode.prominence for mode in found.modes]
+    assert prominence == pytest.approx((birth - death).tolist(), rel=1e-7)
+    tau = float(np.median(model.tau_))
+    expected = separated(model.density_, distances(case), i, j, 2.1 * tau, tau)
+    assert found.separation is not None
+    got = found.separation.level, found.separation.delta, found.separation.weak_delta
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7)
+    assert any("theorems assume a kernel density" in words for words in found.sentences)
+    merged = f"Of the {found.n_unmerged} modes at tau, {len(found.modes)} are kept"
+    assert (merged in str(found)) == (len(found.modes) < found.n_unmerged)
+
+
 def test_many_modes_are_summed_up() -> None:
     model = QuickShift(bandwidth=0.1, tau=0.1).fit(make("random", 100, 2).X)
     found = diagnose(model)
@@ -540,6 +578,18 @@ def test_wrong_arguments_are_refused(
     model = QuickShift(bandwidth=1.0, tau=1.0).fit(X, sample_weight=[1, 1, 0, 1])
     with pytest.raises(error, match=message):
         diagnose(model, **arguments)
+    if not arguments.keys() & {"epsilon", "delta"}:
+        with pytest.raises(error, match=message):
+            diagnose(QuickShift().fit(X, sample_weight=[1, 1, 0, 1]), **arguments)
+
+
+@pytest.mark.xfail(strict=True, reason="the theorem that they belong to is not evaluated")
+@pytest.mark.parametrize("arguments", [{"epsilon": -0.1}, {"delta": -0.1}, {"delta": math.nan}])
+def test_wrong_arguments_of_theorem_2_are_refused_for_local_fits_too(
+    arguments: dict[str, float],
+) -> None:
+    with pytest.raises(ValueError, match="epsilon is|delta is"):
+        diagnose(QuickShift().fit([[0.0], [1.0], [2.0]]), **arguments)
 
 
 def test_unfitted_estimators_are_refused() -> None:

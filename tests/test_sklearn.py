@@ -12,13 +12,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import quickshift as qs
+from cases import same_partition
 from quickshift import ModalRegressor, QuickShift, QuickShiftTree
 
 DEFAULTS = {
-    "bandwidth": "auto",
+    "bandwidth": "local",
     "tau": "auto",
+    "n_neighbors": "auto",
     "kernel": "gaussian",
     "n_clusters": None,
+    "min_significance": "auto",
     "metric": "euclidean",
     "period": None,
     "ties": "total",
@@ -28,16 +31,19 @@ DEFAULTS = {
 OTHERS = {
     "bandwidth": 0.5,
     "tau": 1.5,
+    "n_neighbors": 7,
     "kernel": "cosine",
     "n_clusters": 3,
+    "min_significance": 2.5,
     "metric": "periodic",
     "period": [1.0, np.inf],
     "ties": "strict",
     "rtol": 0.0,
     "n_jobs": 2,
 }
-# Three settings are missing on purpose:
-# - an explicit tau, because some checks also set n_clusters=1, and the two exclude each other;
+# Some settings are missing on purpose:
+# - an explicit tau or min_significance, because some checks also set n_clusters=1, which excludes
+#   both;
 # - ties="strict", because duplicates of a mode are then several roots, as in the paper, whereas one
 #   check expects that repeating a row is the same as giving it an integer weight;
 # - ModalRegressor with bandwidth="prediction_set", because one check has a y of several columns,
@@ -46,12 +52,17 @@ MODELS = {
     "default": QuickShift(),
     "fixed bandwidth": QuickShift(bandwidth=0.5),
     "cross-validated bandwidth": QuickShift(bandwidth="cv"),
-    "compact kernel": QuickShift(kernel="epanechnikov"),
-    "flat kernel": QuickShift(kernel="uniform", n_jobs=1),
+    "automatic bandwidth": QuickShift(bandwidth="auto"),
+    "compact kernel": QuickShift(bandwidth="auto", kernel="epanechnikov"),
+    "flat kernel": QuickShift(bandwidth="auto", kernel="uniform", n_jobs=1),
     "exponential kernel": QuickShift(kernel="exponential", bandwidth="silverman", rtol=0.0),
     "one cluster": QuickShift(n_clusters=1),
     "two clusters": QuickShift(n_clusters=2),
+    "automatic bandwidth, one cluster": QuickShift(bandwidth="auto", n_clusters=1),
+    "automatic bandwidth, two clusters": QuickShift(bandwidth="auto", n_clusters=2),
+    "one neighbor": QuickShift(n_neighbors=1),
     "cluster tree": QuickShiftTree(),
+    "cluster tree, automatic bandwidth": QuickShiftTree(bandwidth="auto"),
     "modal regression": ModalRegressor(),
     "modal regression, fixed bandwidth": ModalRegressor(bandwidth=0.5),
     "modal regression, compact kernel": ModalRegressor(kernel="epanechnikov"),
@@ -117,24 +128,27 @@ def test_parameters_can_be_set_by_name():
         model.set_params(h=1.0)
 
 
-def test_clone_copies_parameters_but_not_the_fit(X):
-    model = QuickShift(bandwidth=1.0, tau=3.0, period=None).fit(X)
+@pytest.mark.parametrize("bandwidth", [1.0, "local"])
+def test_clone_copies_parameters_but_not_the_fit(X, bandwidth):
+    model = QuickShift(bandwidth, tau=3.0, period=None).fit(X)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "labels_")
     np.testing.assert_array_equal(copy.fit(X).labels_, model.labels_)
 
 
-def test_set_params_after_fit_changes_nothing_until_the_next_fit(X):
-    model = QuickShift(bandwidth=1.0, tau=3.0).fit(X)
+@pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 3.0}, {}], ids=["kde", "local"])
+def test_set_params_after_fit_changes_nothing_until_the_next_fit(X, settings):
+    model = QuickShift(**settings).fit(X)
     labels, density = model.predict(X), model.score_samples(X)
     model.set_params(bandwidth=0.1, tau=0.0, kernel="uniform", ties="strict", rtol=0.1)
     np.testing.assert_array_equal(model.predict(X), labels)
     np.testing.assert_array_equal(model.score_samples(X), density)
 
 
-def test_fit_returns_the_estimator_and_fit_predict_its_labels(X):
-    model = QuickShift(bandwidth=1.0, tau=3.0)
+@pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 3.0}, {}], ids=["kde", "local"])
+def test_fit_returns_the_estimator_and_fit_predict_its_labels(X, settings):
+    model = QuickShift(**settings)
     assert model.fit(X) is model
     np.testing.assert_array_equal(clone(model).fit_predict(X), model.labels_)
     weights = np.arange(1.0, 91.0)
@@ -169,6 +183,14 @@ def test_pipeline_clusters_the_scaled_data(X):
     )
 
 
+def test_pipeline_clusters_by_default(X):
+    pipeline = make_pipeline(StandardScaler(), QuickShift())
+    labels = pipeline.fit_predict(X * [1.0, 1e6])
+    assert same_partition(labels, np.repeat([0, 1, 2], 30))
+    np.testing.assert_array_equal(pipeline.predict(X * [1.0, 1e6]), labels)
+    np.testing.assert_array_equal(pipeline.score_samples(X * [1.0, 1e6]), pipeline[-1].log_density_)
+
+
 def test_pipeline_hands_weights_on(X):
     weights = np.arange(90.0)
     pipeline = make_pipeline(StandardScaler(), QuickShift(bandwidth=0.2, tau=0.8))
@@ -192,10 +214,11 @@ def test_weights_can_be_requested_by_metadata_routing():
         pytest.param(lambda X: pa.table({"a": X[:, 0], "b": X[:, 1]}), id="pyarrow"),
     ],
 )
-def test_data_frames_are_read_as_their_values(X, frame):
+@pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 3.0}, {}], ids=["kde", "local"])
+def test_data_frames_are_read_as_their_values(X, frame, settings):
     data = frame(X)
-    model = QuickShift(bandwidth=1.0, tau=3.0).fit(data)
-    expected = QuickShift(bandwidth=1.0, tau=3.0).fit(X)
+    model = QuickShift(**settings).fit(data)
+    expected = QuickShift(**settings).fit(X)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.density_, expected.density_)
     np.testing.assert_array_equal(model.modes_, expected.modes_)
