@@ -588,7 +588,7 @@ def test_wrong_arguments_are_refused(
 def test_wrong_arguments_of_theorem_2_are_refused_for_local_fits_too(
     arguments: dict[str, float],
 ) -> None:
-    with pytest.raises(ValueError, match="epsilon is|delta is"):
+    with pytest.raises(ValueError, match=r"^(epsilon|delta) is"):
         diagnose(QuickShift().fit([[0.0], [1.0], [2.0]]), **arguments)
 
 

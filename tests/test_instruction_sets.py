@@ -214,6 +214,29 @@ def test_clusterings_are_the_same(use, kind, kernel):
 
 
 @several
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_local_clusterings_have_the_same_bits(use, kind):
+    # The scales themselves are compared in test_local_scale.py.
+    for d in cases.DIMENSIONS:
+        for case in cases.variations(kind, d):
+            samples = stages.prepare(case.X, **case.given)
+            if samples.total_weight < 8 < case.n or samples.total_weight > 1e6:
+                continue
+            found = []
+            for each in SETS:
+                use(each)
+                found.append(stages.find_local_clusters(samples, min_significance=0.5))
+            for other in found[:-1]:
+                for a, b in (
+                    (other.scale.r, found[-1].scale.r),
+                    (other.graph.parent, found[-1].graph.parent),
+                    (other.clusters.forest.labels, found[-1].clusters.forest.labels),
+                    (other.clusters.tree.significance, found[-1].clusters.tree.significance),
+                ):
+                    np.testing.assert_array_equal(a, b, case.name)
+
+
+@several
 @pytest.mark.parametrize("instruction_set", OTHERS, ids=lambda each: each.name)
 def test_correctness_tests_pass_on_every_instruction_set(instruction_set):
     files = [ROOT / "tests" / f"test_{name}.py" for name in ("minimal", "density", "parent_graph")]

@@ -54,9 +54,15 @@ ESTIMATORS = """
     attempt_method("fit with two threads", QuickShift(**slow, n_jobs=2))
     attempt_method("refit", QuickShift(**slow).fit(X[:200]))
     attempt_method("cross-validation", QuickShift(bandwidth="cv", rtol=0.0))
+    attempt_method("local fit with one thread", QuickShift(n_neighbors=2000, n_jobs=1))
+    attempt_method("local fit with two threads", QuickShift(n_neighbors=2000, n_jobs=2))
+    attempt_method("local refit", QuickShift(n_neighbors=100).fit(X[:200]))
     model = QuickShift(**slow).fit(X[:20_000])
     attempt_method("predict", model, "predict")
     attempt_method("score_samples", model, "score_samples")
+    local = QuickShift(n_neighbors=1000, tau=1.0).fit(X[:5000])
+    attempt_method("predict by local scale", local, "predict")
+    attempt_method("score_samples by local scale", local, "score_samples")
     signal.signal(signal.SIGINT, stop)
     attempt_method("own handler", QuickShift(**slow), expected=Stop)
     if QuickShift(bandwidth=1.0, tau=1.0).fit(X[:200]).labels_.size == 200:
@@ -108,8 +114,13 @@ def test_interrupted_calls_leave_the_estimator_as_it_was():
         "fit with two threads",
         "refit",
         "cross-validation",
+        "local fit with one thread",
+        "local fit with two threads",
+        "local refit",
         "predict",
         "score_samples",
+        "predict by local scale",
+        "score_samples by local scale",
         "own handler",
     ]
     for name in names:

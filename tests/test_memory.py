@@ -45,7 +45,7 @@ PEAK = """
     kernel, n, d, h = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     X = np.random.default_rng(0).normal(size=(n, d))
     rules = h == "auto"
-    settings = {} if rules else {"bandwidth": float(h), "tau": 1.0}
+    settings = {"bandwidth": "auto"} if rules else {"bandwidth": float(h), "tau": 1.0}
     model = QuickShift(kernel=kernel, **settings)
     model.fit(X[:1000])
     before = status("VmRSS")
@@ -78,6 +78,46 @@ def run(code, *arguments):
 )
 def test_estimate_is_near_the_peak_of_a_fit(case):
     assert 0.75 <= float(run(PEAK, *case)) <= 1.1
+
+
+LOCAL_PEAK = """
+    import sys
+    import numpy as np
+    from quickshift import QuickShift
+    from quickshift.memory import local_fit_bytes
+
+    def status(name):
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return 1024 * int(lines[name].split()[0])
+
+    n, d, parameter, value = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+    X = np.random.default_rng(0).normal(size=(n, d))
+    model = QuickShift(**{parameter: value})
+    model.fit(X[:1000])
+    before = status("VmRSS")
+    model.fit(X)
+    links = parameter != "tau"
+    print((status("VmHWM") - before) / local_fit_bytes(n, d, links=links))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in /proc")
+@pytest.mark.parametrize(
+    "case",
+    [
+        (100_000, 2, "min_significance", 1e9),  # three scales, of which none finds two clusters
+        (300_000, 2, "min_significance", 1e9),
+        (1_000_000, 2, "min_significance", 1e9),
+        (300_000, 2, "tau", 0.1),
+        pytest.param(
+            (10_000, 10, "min_significance", 1e9),
+            marks=pytest.mark.xfail(strict=True, reason="pending pairs of nodes are not counted"),
+        ),
+    ],
+    ids=str,
+)
+def test_estimate_is_near_the_peak_of_a_local_fit(case):
+    assert 0.75 <= float(run(LOCAL_PEAK, *case)) <= 1.1
 
 
 SEGMENT_PEAK = """
@@ -173,6 +213,13 @@ def test_rules_and_columns_need_more():
     plain = memory.fit_bytes(10**6, 2, "gaussian", rules=False)
     assert memory.fit_bytes(10**6, 2, "gaussian", rules=True) > plain
     assert memory.fit_bytes(10**6, 3, "gaussian", rules=False) > plain
+    plain = memory.local_fit_bytes(10**6, 2, links=False)
+    assert memory.local_fit_bytes(10**6, 2, links=True) > plain
+    assert memory.local_fit_bytes(10**6, 3, links=False) > plain
+
+
+def test_local_fit_of_many_samples_needs_less_than_200_bytes_per_point():
+    assert memory.local_fit_bytes(10**7, 2, links=True) <= 200 * 10**7
 
 
 # Calls that are refused
@@ -221,11 +268,15 @@ def test_no_limit_known_refuses_nothing(monkeypatch):
 
 def test_small_calls_do_not_ask(monkeypatch):
     monkeypatch.setattr(memory, "_limits", lambda: pytest.fail("asked the system"))
-    QuickShift().fit(X)
+    for bandwidth in ("local", "auto"):
+        QuickShift(bandwidth).fit(X)
 
 
-def test_fit_is_refused_before_anything_is_changed(limited):
-    model = QuickShift(bandwidth=0.3, tau=1.0).fit(X[:100])
+@pytest.mark.parametrize(
+    "settings", [{"bandwidth": 0.3, "tau": 1.0}, {"bandwidth": "auto"}, {}, {"tau": 1.0}], ids=str
+)
+def test_fit_is_refused_before_anything_is_changed(limited, settings):
+    model = QuickShift(**settings).fit(X[:100])
     before = dict(vars(model))
     limited(1 << 20)
     with pytest.raises(
@@ -240,6 +291,7 @@ def test_every_stage_is_refused(limited):
     samples = stages.prepare(X)
     estimate = stages.fit_estimate(samples, 0.3)
     graph = stages.climb(samples, estimate.sums())
+    scale = stages.local_scale(samples)
     limited(1000)
     for name, stage in {
         "prepare": lambda: stages.prepare(X),
@@ -250,6 +302,9 @@ def test_every_stage_is_refused(limited):
         "cut": lambda: stages.cut(graph, 1.0),
         "the density at queries": lambda: estimate.density_at(X),
         "find_clusters": lambda: stages.find_clusters(estimate, graph),
+        "local_scale": lambda: stages.local_scale(samples),
+        "the local scale at queries": lambda: scale.scales_at(X),
+        "find_local_clusters": lambda: stages.find_local_clusters(samples),
     }.items():
         with pytest.raises(MemoryError, match=f"^{name} needs about"):
             stage()
@@ -363,8 +418,9 @@ def test_limit_of_the_process_gives_memory_errors_and_no_crash():
     assert lines[4] == "1"
 
 
-def test_tree_of_a_fit_is_refused_when_it_is_first_needed(limited):
-    model = QuickShift(bandwidth=0.3, tau=1.0).fit(X)
+@pytest.mark.parametrize("bandwidth", [0.3, "local"])
+def test_tree_of_a_fit_is_refused_when_it_is_first_needed(limited, bandwidth):
+    model = QuickShift(bandwidth, tau=1.0).fit(X)
     limited(1000)
     with pytest.raises(MemoryError, match=r"^linking the cluster tree needs about"):
         model.significance_  # noqa: B018 (computed on access)

@@ -60,12 +60,13 @@ def test_small_stacks_of_native_threads_are_enough():
 
 def test_fits_in_several_threads_do_not_disturb_each_other():
     data = [blobs(seed, 400) for seed in range(8)]
-    alone = [QuickShift(n_jobs=1).fit(X) for X in data]
-    together = joblib.Parallel(n_jobs=4, backend="threading")(
-        joblib.delayed(QuickShift(n_jobs=2).fit)(X) for X in data
-    )
-    for a, b in zip(alone, together, strict=True):
-        assert_same_fit(a, b)
+    for bandwidth in ("local", "auto"):
+        alone = [QuickShift(bandwidth, n_jobs=1).fit(X) for X in data]
+        together = joblib.Parallel(n_jobs=4, backend="threading")(
+            joblib.delayed(QuickShift(bandwidth, n_jobs=2).fit)(X) for X in data
+        )
+        for a, b in zip(alone, together, strict=True):
+            assert_same_fit(a, b)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -75,16 +76,19 @@ def test_child_of_a_fork_can_fit_too():
         import numpy as np
         from quickshift import QuickShift
         X = np.random.default_rng(0).normal(size=(50_000, 2))
-        def fit():
-            return QuickShift(0.2, 0.2, kernel="epanechnikov", n_jobs=4).fit(X)
-        model = fit()
+        def fit(**settings):
+            return QuickShift(**settings, n_jobs=4).fit(X)
+        kde = {"bandwidth": 0.2, "tau": 0.2, "kernel": "epanechnikov"}
+        model, local = fit(**kde), fit()
         child = os.fork()
         if child == 0:
-            same = np.array_equal(fit().labels_, model.labels_)
+            same = np.array_equal(fit(**kde).labels_, model.labels_)
             same = same and np.array_equal(model.predict(X), model.labels_)
+            same = same and np.array_equal(fit().labels_, local.labels_)
+            same = same and np.array_equal(local.predict(X), local.labels_)
             os._exit(0 if same else 7)
         _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), np.array_equal(fit().labels_, model.labels_))
+        print(os.waitstatus_to_exitcode(status), np.array_equal(fit().labels_, local.labels_))
     """
     assert run_python(code) == "0 True"
 
