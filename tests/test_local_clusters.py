@@ -31,6 +31,7 @@ from clustering_cases import (
     queries_for,
     with_duplicates,
 )
+from density_cases import queries_near
 from quickshift import ClusterTree, QuickShift, QuickShiftTree, _core, reference, stages
 from quickshift.stages import local_clusters as rule
 from quickshift.stages.local_scale import default_neighbors
@@ -516,10 +517,10 @@ def test_single_precision_is_widened():
 # Clear cases by default
 
 
-@pytest.mark.parametrize("d", [2, 3, 10])
+@pytest.mark.parametrize("d", [1, 2, 3, 10])
 @pytest.mark.parametrize("size", [5, 8, 12, 20])
 def test_two_small_groups_far_apart_are_two_clusters(size, d):
-    for seed in (0, 1):
+    for seed in range(5):
         X = np.random.default_rng(seed).normal(size=(2 * size, d))
         X[size:, 0] += 20
         labels = QuickShift().fit(X).labels_
@@ -658,6 +659,35 @@ def test_a_tree_is_linked_if_it_is_asked_for():
     samples = stages.prepare(blobs())
     assert stages.find_local_clusters(samples, tau=1.0).clusters.tree is None
     assert stages.find_local_clusters(samples, tau=1.0, link=True).clusters.tree is not None
+
+
+@given(case=cases.cases(weights=("none", "integer", "real")), data=st.data())
+def test_cut_link_and_assign_with_one_tau_per_sample_are_the_references(case, data):
+    density = data.draw(cases.densities(case.n))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
+    lengths = np.append(cases.distances(case.X, case.X, case.period).ravel(), [0.0, 1e-3, np.inf])
+    tau, queries = rng.choice(lengths, case.n), queries_near(case)
+    given = {"density": density, "tau": tau, **case.given}
+    present = case.present
+
+    samples = stages.prepare(case.X, **case.given)
+    graph = stages.climb(samples, density)
+    forest = stages.cut(graph, tau)
+    expected = reference.quick_shift(case.X, **given)
+    np.testing.assert_array_equal(forest.labels[present], expected.labels[present])
+    np.testing.assert_array_equal(forest.roots, expected.roots)
+    np.testing.assert_array_equal(forest.tau, tau)
+
+    tree = stages.link(samples, density, forest, tau)
+    levels = np.unique(density)[::3]
+    components = reference.cluster_tree(case.X, levels=levels, **given)
+    for level, at in zip(levels, components, strict=True):
+        np.testing.assert_array_equal(tree.components_at(float(level)), at, case.name)
+
+    heights, reach = rng.choice(density, len(queries)), rng.choice(lengths, len(queries))
+    rows = stages.assign(graph, queries, heights, tau=reach)
+    wanted = reference.predict(case.X, queries, query_density=heights, query_tau=reach, **given)
+    np.testing.assert_array_equal(expected.labels[rows], wanted)
 
 
 # Copies and parameters
