@@ -665,12 +665,15 @@ def test_a_tree_is_linked_if_it_is_asked_for():
 def test_cut_link_and_assign_with_one_tau_per_sample_are_the_references(case, data):
     density = data.draw(cases.densities(case.n))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
+    samples = stages.prepare(case.X, **case.given)
     lengths = np.append(cases.distances(case.X, case.X, case.period).ravel(), [0.0, 1e-3, np.inf])
-    tau, queries = rng.choice(lengths, case.n), queries_near(case)
+    wrapped = stages.prepare(case.X, period=case.period).tree.coordinates(np.arange(case.n))
+    place = np.unique(wrapped, axis=0, return_inverse=True)[1].ravel()
+    tau = rng.choice(lengths, case.n)[place]  # duplicates have the same tau
+    queries = queries_near(case)
     given = {"density": density, "tau": tau, **case.given}
     present = case.present
 
-    samples = stages.prepare(case.X, **case.given)
     graph = stages.climb(samples, density)
     forest = stages.cut(graph, tau)
     expected = reference.quick_shift(case.X, **given)
@@ -688,6 +691,14 @@ def test_cut_link_and_assign_with_one_tau_per_sample_are_the_references(case, da
     rows = stages.assign(graph, queries, heights, tau=reach)
     wanted = reference.predict(case.X, queries, query_density=heights, query_tau=reach, **given)
     np.testing.assert_array_equal(expected.labels[rows], wanted)
+
+
+@pytest.mark.xfail(strict=True, reason="link takes one tau per location")
+def test_duplicates_that_are_outside_a_level_set_do_not_lend_it_their_tau():
+    X, density, tau = [[0.0], [4.0], [4.0]], [2.0, 3.0, 1.0], [0.0, 0.0, 9.0]
+    tree = stages.link(X, density, stages.cut(stages.climb(X, density), tau), tau)
+    np.testing.assert_array_equal(tree.components_at(0.5), [0, 0, 0])
+    np.testing.assert_array_equal(tree.components_at(1.5), [1, 0, -1])
 
 
 # Copies and parameters
