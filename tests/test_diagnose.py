@@ -583,7 +583,6 @@ def test_wrong_arguments_are_refused(
             diagnose(QuickShift().fit(X, sample_weight=[1, 1, 0, 1]), **arguments)
 
 
-@pytest.mark.xfail(strict=True, reason="the theorem that they belong to is not evaluated")
 @pytest.mark.parametrize("arguments", [{"epsilon": -0.1}, {"delta": -0.1}, {"delta": math.nan}])
 def test_wrong_arguments_of_theorem_2_are_refused_for_local_fits_too(
     arguments: dict[str, float],

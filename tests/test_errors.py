@@ -342,7 +342,6 @@ def test_rtol_outside_its_range_is_refused(rtol, error, kernel):
     assert_refused(error, message, rtol=rtol, kernel=kernel, bandwidth="auto")
 
 
-@pytest.mark.xfail(strict=True, reason="local scale does not use rtol and does not check it")
 @pytest.mark.parametrize(("rtol", "error"), BAD_RTOLS)
 def test_rtol_outside_its_range_is_refused_by_default(rtol, error):
     message = rf"rtol is (NaN|{rtol!r}), expected a relative error from 0 to below 1"

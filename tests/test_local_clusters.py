@@ -294,7 +294,6 @@ def test_labels_for_a_number_of_clusters_are_those_of_a_refit(X):
     assert_labels_for_are_those_of_refits(X, np.random.default_rng(4).integers(1, 4, len(X)))
 
 
-@pytest.mark.xfail(strict=True, reason="the tau of rows of weight zero is NaN")
 def test_labels_for_also_labels_rows_of_weight_zero_as_a_refit():
     for X in DATA.values():
         assert_labels_for_are_those_of_refits(X, np.random.default_rng(4).integers(0, 3, len(X)))
@@ -745,7 +744,6 @@ def test_refit_with_another_density_leaves_nothing_behind():
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-@pytest.mark.xfail(strict=True, reason="attributes of the other density are not removed")
 def test_refit_with_a_bandwidth_forgets_the_number_of_neighbors():
     X = blobs()
     model = QuickShift().fit(X).set_params(bandwidth=0.5).fit(X)
