@@ -152,14 +152,7 @@ CALLS = {
 }
 
 
-# Each scale prunes a tree by the public method, which checks the significance that it is given.
-SCALES = pytest.mark.xfail(strict=True, reason="prune checks the significance at every scale")
-SEVERAL_SCALES = {"local fit of three scales"}
-
-
-@pytest.mark.parametrize(
-    "call", [pytest.param(call, marks=SCALES if call in SEVERAL_SCALES else ()) for call in CALLS]
-)
+@pytest.mark.parametrize("call", CALLS)
 def test_each_argument_is_checked_once(call):
     CALLS[call]()  # so that imports and lazily computed values are not counted
     seen = checks_of(CALLS[call])

@@ -44,7 +44,7 @@ def chance(monkeypatch):
     """Return a function that replaces the level of chance by a number."""
 
     def replace(threshold):
-        monkeypatch.setattr(rule, "chance_significance", lambda *_, **__: threshold)
+        monkeypatch.setattr(rule, "chance_by_scale", lambda *_, **__: threshold)
 
     return replace
 
@@ -106,7 +106,7 @@ def test_clusters_are_the_references(chance, X, threshold):
 def test_drawn_clusters_are_the_references(case, threshold):
     assume(are_frequencies(case))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rule, "chance_significance", lambda *_, **__: threshold)
+        patch.setattr(rule, "chance_by_scale", lambda *_, **__: threshold)
         model = fit(case)
     expected = reference.local_clusters(case.X, lambda _: threshold, **case.given)
     assert_is_the_references(model, case, expected)
@@ -206,7 +206,7 @@ def test_scales_are_tried_until_there_are_two_clusters(monkeypatch):
             asked.append(scale)
             return 3.0 if scale == found_at else 1e9
 
-        monkeypatch.setattr(rule, "chance_significance", threshold)
+        monkeypatch.setattr(rule, "chance_by_scale", threshold)
         model = QuickShift().fit(X)
         assert asked == [scale for scale in (1, 2, 4) if scale <= found_at]
         assert model.n_neighbors_ == k
@@ -419,7 +419,7 @@ def test_rows_of_weight_zero_are_queries():
 
 def fit_of_everything(X, **settings):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rule, "chance_significance", lambda *_, **__: 1.0)
+        patch.setattr(rule, "chance_by_scale", lambda *_, **__: 1.0)
         return QuickShift(**settings).fit(X)
 
 
@@ -692,12 +692,12 @@ def test_cut_link_and_assign_with_one_tau_per_sample_are_the_references(case, da
     np.testing.assert_array_equal(expected.labels[rows], wanted)
 
 
-@pytest.mark.xfail(strict=True, reason="link takes one tau per location")
-def test_duplicates_that_are_outside_a_level_set_do_not_lend_it_their_tau():
+def test_duplicates_share_the_largest_of_their_taus():
     X, density, tau = [[0.0], [4.0], [4.0]], [2.0, 3.0, 1.0], [0.0, 0.0, 9.0]
     tree = stages.link(X, density, stages.cut(stages.climb(X, density), tau), tau)
     np.testing.assert_array_equal(tree.components_at(0.5), [0, 0, 0])
-    np.testing.assert_array_equal(tree.components_at(1.5), [1, 0, -1])
+    np.testing.assert_array_equal(tree.components_at(1.5), [0, 0, -1])
+    np.testing.assert_array_equal(tree.components_at(2.5), [-1, 0, -1])
 
 
 # Copies and parameters

@@ -109,10 +109,7 @@ LOCAL_PEAK = """
         (300_000, 2, "min_significance", 1e9),
         (1_000_000, 2, "min_significance", 1e9),
         (300_000, 2, "tau", 0.1),
-        pytest.param(
-            (10_000, 10, "min_significance", 1e9),
-            marks=pytest.mark.xfail(strict=True, reason="pending pairs of nodes are not counted"),
-        ),
+        (10_000, 10, "min_significance", 1e9),
     ],
     ids=str,
 )

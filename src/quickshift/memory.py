@@ -11,6 +11,7 @@ from pathlib import Path
 
 from quickshift import _core
 from quickshift.kernels import get_kernel
+from quickshift.threads import resolve_threads
 
 try:
     import resource
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _WORD = 8  # bytes of a float64 or an int64
+_BLOCK = 256  # most points of a block
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
@@ -97,7 +99,10 @@ def local_scale_bytes(n_samples: int, n_features: int) -> int:
     slots, _ = _core.tree_shape(n_samples)
     needed = _WORD * 2 * (slots + n_samples)
     if _core.may_search_in_blocks(n_features):
-        needed += _block_bytes(n_samples, n_features)
+        # Each thread lists candidates for the points of a block: two bounds and a slot each.
+        neighbors = 7 * round(n_samples ** (1 / 3))  # the largest scale
+        lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(None)
+        needed += _block_bytes(n_samples, n_features) + _WORD * lists
     return needed
 
 

@@ -26,7 +26,7 @@ from quickshift.stages.local_scale import (
 )
 from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.samples import Samples
-from quickshift.stages.tree.chance import chance_significance
+from quickshift.stages.tree.chance import chance_by_scale
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
 from quickshift.stages.tree.significance import assess_by_scale
 
@@ -198,7 +198,7 @@ def chance_at(scale: LocalScale) -> float:
     """Return the significance that chance rarely exceeds under a local scale."""
     samples = scale.samples
     multiple = scale.n_neighbors / default_neighbors(samples.total_weight)
-    return chance_significance(samples.total_weight, n_varying(samples), scale=multiple)
+    return chance_by_scale(samples.total_weight, n_varying(samples), multiple)
 
 
 def tree_by_scale(

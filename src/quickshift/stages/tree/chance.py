@@ -62,9 +62,13 @@ def chance_significance(
         log_unit = -0.5 * d * math.log(2.0)  # of the Gaussian kernel
         drop = _SPARE * _interpolated(GLOBAL, total_weight, d)
         return max(drop * per_drop(log_unit), _LEAST)
-    wanted = check_positive(scale, "scale")
+    return chance_by_scale(total_weight, n_features, check_positive(scale, "scale"))
+
+
+def chance_by_scale(total_weight: float, n_features: int, scale: float) -> float:
+    """Return the significance due to chance under local scale, from checked arguments."""
     by_scale = [_interpolated(table, total_weight, n_features) for table in LOCAL.values()]
-    per_root = float(np.interp(math.log(wanted), np.log(list(LOCAL)), by_scale))
+    per_root = float(np.interp(math.log(scale), np.log(list(LOCAL)), by_scale))
     return per_root * math.sqrt(n_features)
 
 

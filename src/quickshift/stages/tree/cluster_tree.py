@@ -394,7 +394,7 @@ def link(
     tau : float or array-like of shape (n_samples,)
         Samples closer than this are linked; the paper uses the tau of the cut. If there is one
         length per sample, samples are linked that are no farther apart than the larger of their two
-        lengths.
+        lengths; duplicates share the largest of theirs.
     period : array-like of shape (n_features,), optional
         Period of each feature, ``numpy.inf`` for a feature that is not periodic.
     n_jobs : int, optional
