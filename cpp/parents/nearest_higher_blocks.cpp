@@ -67,9 +67,8 @@ struct BlockSearchProblem {
         heights(order),
         ranks(rank_locations(all, order, strict)),
         smallest(static_cast<std::size_t>(all.count())),
-        error(1.01 * product_error(all.tree.features, 0x1p-24) +
-              4.0 * definition_error(all.tree.features)),
-        underflow((all.tree.features + 4) * 0x1p-120) {
+        error(single_error(all.tree.features)),
+        underflow(single_underflow(all.tree.features)) {
     for (Index block = 0; block < all.count(); ++block) {
       const auto first = ranks.begin() + all.begin(block);
       smallest[block] = *std::min_element(first, first + all.size(block));
@@ -239,11 +238,6 @@ class BlockSearchWorker {
     std::fill(least.begin() + points.count, least.end(), -infinity_single);
   }
 
-  static float rounded_up(double value) {
-    const auto rounded = static_cast<float>(value);
-    return rounded < value ? std::nextafter(rounded, infinity_single) : rounded;
-  }
-
   // Computes the squares of the remaining pairs, which may be parent and child, in double
   // precision.
   void check_candidates(bool both) {
@@ -265,14 +259,7 @@ class BlockSearchWorker {
   }
 
   void compare(Index slot, Index other) {
-    const Tree& tree = blocks_->tree;
-    const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
-    const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
-    double square = 0.0;
-    for (int k = 0; k < features_; ++k) {
-      const double delta = x[k * tree.stride] - y[k * tree.stride];
-      square += delta * delta;
-    }
+    const double square = square_between(blocks_->tree, slot, other);
     const bool nearer = square < squares_[slot];
     if (nearer || (square == squares_[slot] && problem_->heights.higher(other, slots_[slot]))) {
       squares_[slot] = square;

@@ -17,8 +17,8 @@ class BlockSquares {
   explicit BlockSquares(const Blocks& blocks)
       : blocks_(blocks),
         features_(blocks.tree.features),
-        error_(1.01 * product_error(features_, 0x1p-24) + 4.0 * definition_error(features_)),
-        underflow_((features_ + 4) * 0x1p-120),
+        error_(single_error(features_)),
+        underflow_(single_underflow(features_)),
         room_(single_panels_for(blocks.room) * single_panel_width),
         rows_(static_cast<std::size_t>(room_ * features_)),
         columns_(rows_.size()),
@@ -79,12 +79,6 @@ class BlockSquares {
   }
 
  private:
-  static float rounded_up(double value) {
-    constexpr float largest = std::numeric_limits<float>::max();
-    if (!(value < static_cast<double>(largest))) return largest;
-    return std::nextafter(static_cast<float>(value), std::numeric_limits<float>::infinity());
-  }
-
   const Blocks& blocks_;
   int features_;
   double error_;      // of an approximate square, relative to the sum of the two norms
@@ -116,18 +110,6 @@ void for_blocks_around(const Blocks& blocks, Index block, const Execution& execu
     if (block - step >= 0) visit(block - step);
     if (block + step < blocks.count()) visit(block + step);
   }
-}
-
-// The squared distance between two locations, by the definition.
-inline double square_between(const Tree& tree, Index slot, Index other) {
-  const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
-  const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
-  double sum = 0.0;
-  for (int k = 0; k < tree.features; ++k) {
-    const double delta = x[k * tree.stride] - y[k * tree.stride];
-    sum += delta * delta;
-  }
-  return sum;
 }
 
 }  // namespace quickshift

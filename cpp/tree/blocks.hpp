@@ -8,6 +8,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tree/box.hpp"
@@ -66,6 +68,35 @@ inline double product_error(int features, double unit) {
 // A bound on the relative error of a squared distance that is computed by its definition, as a sum
 // of squared differences.
 inline double definition_error(int features) { return (features + 2.0) * 0x1p-53; }
+
+// The same in single precision for centered points: the error of a squared distance from a product
+// is at most `single_error` times the sum of the squared norms, plus `single_underflow`. It
+// includes the error of the definition, so that the bound holds for the difference of the two.
+inline double single_error(int features) {
+  return 1.01 * product_error(features, 0x1p-24) + 4.0 * definition_error(features);
+}
+inline double single_underflow(int features) { return (features + 4) * 0x1p-120; }
+
+// The smallest float that is at least a value, or the largest float.
+inline float rounded_up(double value) {
+  constexpr float largest = std::numeric_limits<float>::max();
+  if (!(value < static_cast<double>(largest))) return largest;
+  const auto rounded = static_cast<float>(value);
+  return rounded < value ? std::nextafter(rounded, std::numeric_limits<float>::infinity())
+                         : rounded;
+}
+
+// The squared distance between two locations, by the definition.
+inline double square_between(const Tree& tree, Index slot, Index other) {
+  const double* x = tree.leaf_coordinates(slot / tree.stride) + slot % tree.stride;
+  const double* y = tree.leaf_coordinates(other / tree.stride) + other % tree.stride;
+  double sum = 0.0;
+  for (int k = 0; k < tree.features; ++k) {
+    const double delta = x[k * tree.stride] - y[k * tree.stride];
+    sum += delta * delta;
+  }
+  return sum;
+}
 
 // Estimated elementary operations for all pairs of blocks.
 inline double work_of(const Blocks& blocks) {
