@@ -63,7 +63,6 @@ class NearestSquares {
       if (within == k) return loops_.largest_within(values_.data(), count_, limit);
       (within < k ? low : high) = limit;
       (within < k ? at_low : at_high) = within;
-      if (at_high <= at_low) break;  // rounding, or squares of 0
     }
     std::vector<double> sorted(values_.begin(), values_.begin() + count_);
     std::nth_element(sorted.begin(), sorted.begin() + k - 1, sorted.end());

@@ -65,8 +65,7 @@ class LocalScale:
     @property
     def levels(self) -> Floats:
         """The levels of a cluster tree: 1/r, which is positive and does not over- or underflow."""
-        levels = np.maximum(self.r, _SMALLEST)
-        return np.divide(1.0, levels, out=levels)
+        return levels_of(self.r)
 
     @property
     def log_constant(self) -> float:
@@ -78,7 +77,7 @@ class LocalScale:
 
     def log_density(self, heights: Floats) -> Floats:
         """Turn heights, which are -r, into log densities."""
-        return self._log_density_of_levels(1.0 / np.maximum(-heights, _SMALLEST))
+        return self._log_density_of_levels(levels_of(-heights))
 
     def density(self, heights: Floats) -> Floats:
         """Turn heights into densities, which may over- or underflow in high dimension."""
@@ -108,6 +107,12 @@ class LocalScale:
     def log_density_at(self, queries: ArrayLike) -> Floats:
         """Return the log density at other points."""
         return self.log_density(-self.scales_at(queries)[0])
+
+
+def levels_of(r: Floats) -> Floats:
+    """Return 1/r, in the memory of r."""
+    np.maximum(r, _SMALLEST, out=r)
+    return np.divide(1.0, r, out=r)
 
 
 def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_count
 from quickshift.stages.density import Estimate, heights_at_points
-from quickshift.stages.local_scale import LocalScale, n_varying, scales_at_points
+from quickshift.stages.local_scale import LocalScale, levels_of, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
 from quickshift.stages.tree.chance import per_drop
@@ -125,7 +125,9 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    lowest = _lowest_on_segment(lambda x: 1.0 / scales_at_points(scale, x)[0], graph, rows[alone])
+    lowest = _lowest_on_segment(
+        lambda x: levels_of(scales_at_points(scale, x)[0]), graph, rows[alone]
+    )
     death[alone] = np.minimum(lowest, birth[alone])
     significance = np.full(birth.size, np.inf)
     errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
@@ -143,21 +145,21 @@ def _lowest_on_segment(
         some = rows[first : first + block]
         start = graph.samples.tree.coordinates(some)
         end = graph.samples.tree.coordinates(graph.parent[some])
-        segment = _nearest_image(end - start, graph.samples)
-        points = start[:, None, :] + segment[:, None, :] * _ON_SEGMENT[:, None]
+        half = _nearest_image(end / 2 - start / 2, graph.samples)  # the whole might overflow
+        points = start[:, None, :] + half[:, None, :] * (2 * _ON_SEGMENT[:, None])
         values = evaluate(points.reshape(-1, start.shape[1]))
         lowest[first : first + block] = values.reshape(some.size, -1).min(axis=1)
     return lowest
 
 
-def _nearest_image(delta: Floats, samples: Samples) -> Floats:
-    """Shorten differences to the nearest periodic image, in place."""
+def _nearest_image(half: Floats, samples: Samples) -> Floats:
+    """Shorten halves of differences to those of the nearest periodic image, in place."""
     if samples.period is None:
-        return delta
+        return half
     closed = np.isfinite(samples.period)
-    period = samples.period[closed]
-    delta[:, closed] -= period * np.rint(delta[:, closed] / period)
-    return delta
+    period = samples.period[closed] / 2
+    half[:, closed] -= period * np.rint(half[:, closed] / period)
+    return half
 
 
 def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -> ClusterTree:
