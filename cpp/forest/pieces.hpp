@@ -3,11 +3,24 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
-#include "forest/saddles.hpp"
+#include "tree/kdtree.hpp"
 
 namespace quickshift {
+
+struct Saddle {
+  Index piece;
+  Index other;
+  double level;  // at which the two join: the smaller height of the two points
+};
+
+struct PieceOfRow {
+  const Index* piece;    // by row, from 0; ignored for rows of weight zero
+  const double* height;  // by row
+  Index pieces;          // the number of pieces
+};
 
 // A saddle with the squared distance of its two points.
 struct LinkedPair {

@@ -10,21 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "tree/kdtree.hpp"
+#include "forest/pieces.hpp"
 
 namespace quickshift {
-
-struct Saddle {
-  Index piece;
-  Index other;
-  double level;  // at which the two join: the smaller height of the two points
-};
-
-struct PieceOfRow {
-  const Index* piece;    // by row, from 0; ignored for rows of weight zero
-  const double* height;  // by row
-  Index pieces;          // the number of pieces
-};
 
 // Which points are linked: those nearer than `tau` or, if `tau_of_row` is not null, those no
 // farther apart than the larger of their own two values.

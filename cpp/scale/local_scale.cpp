@@ -23,6 +23,11 @@ constexpr double most_neighbors_in_leaf = 4096.0;
 // it needed, which is often near.
 constexpr double reach_factor = 1.5;
 
+// A length in the caller's units; near the largest double, that instead of infinity.
+double unscaled(double length, int exponent) {
+  return std::min(std::ldexp(length, exponent), std::numeric_limits<double>::max());
+}
+
 double estimated_work(Index points, const ScaleOptions& options) {
   return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.neighbors, 1e6));
 }
@@ -99,8 +104,8 @@ void local_scales(const Tree& tree, const ScaleOptions& options, const Execution
   Array<double> r_of_slot = unset_array<double>(tree.slots());
   Array<double> tau_of_slot = unset_array<double>(tree.slots());
   for_each_location(tree, options, execution, [&](Index slot, const ScaleOfPoint& scale) {
-    r_of_slot[slot] = std::ldexp(scale.r, tree.exponent);
-    tau_of_slot[slot] = std::ldexp(scale.tau, tree.exponent);
+    r_of_slot[slot] = unscaled(scale.r, tree.exponent);
+    tau_of_slot[slot] = unscaled(scale.tau, tree.exponent);
   });
   spread_to_rows(tree, r_of_slot.data(), nan, execution, r);
   spread_to_rows(tree, tau_of_slot.data(), nan, execution, tau);
@@ -124,8 +129,8 @@ void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions
               continue;
             }
             const ScaleOfPoint scale = keeper.scale(copies);
-            r[query] = std::ldexp(scale.r, tree.exponent);
-            tau[query] = std::ldexp(scale.tau, tree.exponent);
+            r[query] = unscaled(scale.r, tree.exponent);
+            tau[query] = unscaled(scale.tau, tree.exponent);
           }
         };
   });

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import (
     check_choice,
     check_count,
@@ -61,17 +61,26 @@ def check_ties(ties: Any) -> str:
     return check_choice(ties, "ties", TIES)
 
 
-def check_taus(tau: Any, n: int, what: str = "sample") -> float | Floats:
-    """Return one length of at least 0, or one per sample (or query) as an array."""
+def check_taus(
+    tau: Any, n: int, what: str = "sample", ignored: Indices | None = None
+) -> float | Floats:
+    """Return one length of at least 0, or one per sample (or query) as an array.
+
+    NaN is allowed in the ignored rows, which have weight zero.
+    """
     if np.ndim(tau) == 0:
         return check_tau(tau)
-    lengths = np.ascontiguousarray(tau, dtype=np.float64)
-    if lengths.shape != (n,):
-        raise ValueError(
-            f"tau has shape {lengths.shape}, expected one length, or an array of shape ({n},) with "
-            f"one length per {what}."
-        )
-    if not (lengths >= 0).all():
+    given = np.asarray(tau)
+    expected = f"one length, or an array of shape ({n},) with one length per {what}"
+    if given.dtype.kind not in "fiu":
+        raise TypeError(f"tau has entries of type {given.dtype}, expected {expected}.")
+    if given.shape != (n,):
+        raise ValueError(f"tau has shape {given.shape}, expected {expected}.")
+    lengths = np.ascontiguousarray(given, dtype=np.float64)
+    wrong = ~(lengths >= 0)
+    if ignored is not None:
+        wrong[ignored] = False
+    if wrong.any():
         raise ValueError("tau has negative or NaN entries, expected lengths of at least 0.")
     return lengths
 
@@ -125,7 +134,8 @@ def check_min_significance(min_significance: Any, tau: Any, n_clusters: Any) -> 
     if isinstance(min_significance, str):
         check_choice(min_significance, "min_significance", ("auto",), "a number or ")
         return None
-    least = check_nonnegative(min_significance, "min_significance")
+    expected = "a number of at least 0, or 'auto'"
+    least = check_nonnegative(min_significance, "min_significance", expected)
     if n_clusters is not None or not isinstance(tau, str):
         name, value = ("n_clusters", n_clusters) if n_clusters is not None else ("tau", tau)
         raise ValueError(

@@ -108,15 +108,13 @@ def check_length(value: Any, name: str) -> float:
 
 def check_tau(tau: Any) -> float:
     """Return a length of at least 0; infinity keeps every edge."""
-    expected = (
-        "a length of at least 0 (numpy.inf keeps every edge; 'auto' is accepted only by estimators)"
-    )
+    expected = "a length of at least 0 (numpy.inf keeps every edge; only fits choose it by 'auto')"
     return check_real(tau, "tau", expected, 0)
 
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
     """Return a positive, finite bandwidth that is small enough for every period."""
-    expected = "a positive number (estimators also take a rule such as 'auto')"
+    expected = "a positive number (estimators also take 'local' or a rule such as 'auto')"
     h = check_real(bandwidth, "bandwidth", expected)
     if not 0 < h < math.inf:
         raise ValueError(

@@ -18,7 +18,7 @@ from quickshift.stages.diagnosis.modes import (
     mode_recovery,
 )
 from quickshift.stages.diagnosis.separation import Separation, separation
-from quickshift.stages.local_scale import LocalScale
+from quickshift.stages.local_scale import LocalScale, levels_of
 from quickshift.stages.parent_graph import rounded
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -149,7 +149,7 @@ def diagnose(
     if not tree.log_unit:
         density = estimate.density(density)
     elif isinstance(estimate, LocalScale):
-        density = -1.0 / density  # the levels of the tree, 1/r
+        density = levels_of(-density)
     graph = replace(fitted._graph, heights=density)
     theorem_2, on_parameters = None, []
     if isinstance(estimate, LocalScale):

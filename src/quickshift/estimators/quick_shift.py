@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 __all__ = ["QuickShift"]
 
+_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
+
 
 class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Cluster samples by moving each one to its nearest sample of higher density.
@@ -251,9 +253,11 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            Frequencies: an integer weight equals repeating the row. A row of weight zero does not
-            influence the clusters, and gets the label that `predict` would give it. Importance
-            weights should be rescaled to sum to (Σw)² / Σw².
+            Frequencies: an integer weight equals repeating the row. Repeated rows count as
+            evidence, so weights that are merely large (or rows that were drawn with replacement)
+            split clusters. A row of weight zero does not influence the clusters, and gets the label
+            that `predict` would give it. Importance weights should be rescaled to sum to
+            (Σw)² / Σw².
 
         Returns
         -------
@@ -452,7 +456,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         r, multiple = scale.r, 1.0
         if not isinstance(tau, float) and tau is not scale.tau:
-            multiple = float(np.nanmax(tau / scale.tau))
+            multiple = float(np.nanmax(tau / np.maximum(scale.tau, _SHORTEST)))
         if self._absent.size:
             r[self._absent], own = scales_at_points(scale, self._absent_points)
             if not isinstance(tau, float):

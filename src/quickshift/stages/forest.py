@@ -91,7 +91,8 @@ def cut(
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    length = check_taus(tau, graph.distance.size)
+    absent = np.flatnonzero(np.isnan(graph.distance)) if np.ndim(tau) else None
+    length = check_taus(tau, graph.distance.size, ignored=absent)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
 

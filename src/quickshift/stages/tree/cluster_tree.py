@@ -415,11 +415,11 @@ def link(
     array([[0., 1., 1.]])
     """
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
+    absent = samples.tree.absent_rows()
     if np.ndim(tau) == 0:
         length: float | Floats = check_length(tau, "tau")
     else:
-        length = check_taus(tau, samples.n_samples)
-    absent = samples.tree.absent_rows()
+        length = check_taus(tau, samples.n_samples, ignored=absent)
     check_same_rows(forest.labels, samples.n_samples, absent)
     values = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
