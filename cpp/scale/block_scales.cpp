@@ -79,6 +79,7 @@ class BlockScales {
   void find(Index block, const Execution& execution, const Write& write) {
     for (Candidates& candidates : candidates_) candidates.reset();
     for_blocks_around(blocks_, block, execution, [&](Index other) { meet(block, other); });
+    if (execution.stops()) return;  // there may be too few candidates
     for (int i = 0; i < blocks_.size(block); ++i) {
       const Index slot = blocks_.slots[blocks_.begin(block) + i];
       candidates_[i].cut_back();

@@ -24,6 +24,7 @@ class KeepByWeight {
     found_.clear();
     reach_ = reach;
     own_weight_ = 0.0;
+    farthest_ = 0.0;
     most_ = 64 + 2 * static_cast<std::size_t>(std::min(options_.neighbors, 1e6));
   }
   // Whether the samples found suffice, even if there may be more within the reach given to `reset`.
@@ -109,7 +110,6 @@ class KeepByWeight {
   // so that the sum does not depend on their order.
   double sum_over_others(double& taken) {
     terms_.clear();
-    farthest_ = 0.0;
     double bound = 0.0;
     for (std::size_t i = 0; i < found_.size() && taken < options_.neighbors;) {
       const double square = found_[i].square;

@@ -32,63 +32,169 @@ double estimated_work(Index points, const ScaleOptions& options) {
   return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.neighbors, 1e6));
 }
 
+double weight_at(const Tree& tree, Index slot) {
+  return std::ldexp(tree.weights[slot], tree.weight_exponent);
+}
+
+// Runs worker(leaf) on every leaf. make_worker is called once per thread.
+template <class MakeWorker>
+void for_each_leaf(const Tree& tree, double work, const Execution& execution,
+                   const MakeWorker& make_worker) {
+  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
+  run_tasks(execution, tasks, work, [&] {
+    return [&, worker = make_worker()](Index task) mutable {
+      const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
+      for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
+        worker(leaf);
+      }
+    };
+  });
+}
+
+// Finds the scale of one location after another, with weights; one object per thread.
+class WeightedScales {
+ public:
+  WeightedScales(const Tree& tree, const ScaleOptions& options, const CopyDistances& copies)
+      : tree_(tree),
+        copies_(copies),
+        search_(tree),
+        keeper_(options),
+        point_(static_cast<std::size_t>(tree.features)) {}
+
+  ScaleOfPoint find(Index leaf, int i) {
+    copy_point(tree_, leaf, i, point_.data());
+    keeper_.reset(guess_);
+    search_.from_leaf(leaf, point_.data(), keeper_);
+    if (!keeper_.is_complete()) {
+      keeper_.reset();
+      search_.from_leaf(leaf, point_.data(), keeper_);
+    }
+    const ScaleOfPoint scale = keeper_.scale(copies_);
+    guess_ = reach_factor * scale.reach_sq;
+    return scale;
+  }
+
+ private:
+  const Tree& tree_;
+  const CopyDistances& copies_;
+  TreeSearch search_;
+  KeepByWeight keeper_;
+  double guess_ = std::numeric_limits<double>::infinity();
+  std::vector<double> point_;
+};
+
+template <class Write>
+void scales_by_weight(const Tree& tree, const ScaleOptions& options, const Execution& execution,
+                      const Write& write) {
+  const CopyDistances copies(options.dimension);
+  for_each_leaf(tree, estimated_work(tree.locations, options), execution, [&] {
+    return [&, scales = WeightedScales(tree, options, copies)](Index leaf) mutable {
+      for (int i = 0; i < tree.count(leaf); ++i) {
+        write(leaf * tree.stride + i, scales.find(leaf, i));
+      }
+    };
+  });
+}
+
+// As if all weights were 1.
+template <class Write>
+void scales_by_count(const Tree& tree, const ScaleOptions& options, bool blocks,
+                     const Execution& execution, const Write& write) {
+  if (blocks) return scales_in_blocks(tree, options, execution, write);
+  for_each_leaf(tree, estimated_work(tree.locations, options), execution, [&] {
+    return
+        [&, scales = LeafScales(tree, options)](Index leaf) mutable { scales.find(leaf, write); };
+  });
+}
+
+// A keeper (tree/search.hpp) that finds out whether a location of another weight than 1 is within
+// reach.
+class MeetsWeight {
+ public:
+  MeetsWeight(const Array<char>& nodes, double reach_sq) : nodes_(nodes), reach_sq_(reach_sq) {}
+
+  double reach() const { return reach_sq_; }
+  bool wants(Index node) const { return nodes_[node]; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    if (!wants(tree.leaves() + leaf)) return;
+    kernels.squares(point, tree.leaf_block(leaf), squares);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      if (squares[i] > reach_sq_ || weight_at(tree, leaf * tree.stride + i) == 1.0) continue;
+      found_ = true;
+      reach_sq_ = -1.0;  // ends the search
+      return;
+    }
+  }
+  bool found() const { return found_; }
+
+ private:
+  const Array<char>& nodes_;  // whether any weight below the node is not 1
+  double reach_sq_;
+  bool found_ = false;
+};
+
+// For few duplicates: first as if all weights were 1, then with weights where that was wrong.
+template <class Write>
+void scales_with_few_weights(const Tree& tree, const ScaleOptions& options, bool blocks,
+                             const Execution& execution, const Write& write) {
+  Array<double> reaches = unset_array<double>(tree.slots());
+  scales_by_count(tree, options, blocks, execution, [&](Index slot, const ScaleOfPoint& scale) {
+    reaches[slot] = scale.reach_sq;
+    write(slot, scale);
+  });
+  Array<char> weighted = unset_array<char>(tree.nodes());
+  for_nodes_upwards(tree, execution, [&](Index node) {
+    const Index leaf = tree.leaf_of(node);
+    weighted[node] = tree.is_leaf(node)
+                         ? std::ldexp(tree.leaf_weights[leaf], tree.weight_exponent) != 1.0
+                         : weighted[2 * node] || weighted[2 * node + 1];
+  });
+  const CopyDistances copies(options.dimension);
+  for_each_leaf(tree, 300.0 * static_cast<double>(tree.locations), execution, [&] {
+    return
+        [&, scales = WeightedScales(tree, options, copies), search = TreeSearch(tree),
+         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index leaf) mutable {
+          for (int i = 0; i < tree.count(leaf); ++i) {
+            const Index slot = leaf * tree.stride + i;
+            copy_point(tree, leaf, i, point.data());
+            MeetsWeight keeper(weighted, reaches[slot]);
+            search.from_leaf(leaf, point.data(), keeper);
+            if (keeper.found()) write(slot, scales.find(leaf, i));
+          }
+        };
+  });
+}
+
+constexpr double few_duplicates =
+    1.1;  // most rows per location, for which counting first is faster
+
 // Calls write(slot, scale) for every location, in the units of the tree.
 template <class Write>
 void for_each_location(const Tree& tree, const ScaleOptions& options, const Execution& execution,
                        const Write& write) {
-  const double work = estimated_work(tree.locations, options);
-  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
-  const auto end_of = [&](Index task) {
-    return std::min(tree.leaves(), (task + 1) * leaves_per_task);
-  };
-  const bool each_counts_once = std::ldexp(tree.least_weight, tree.weight_exponent) == 1.0 &&
-                                std::ldexp(tree.greatest_weight, tree.weight_exponent) == 1.0;
-  const bool plain = each_counts_once && !tree.periodic;
-  const bool may_use_blocks = plain && tree.locations <= std::numeric_limits<int>::max();
-  if (options.method == ScaleMethod::blocks && !may_use_blocks) {
+  const double least = std::ldexp(tree.least_weight, tree.weight_exponent);
+  const double greatest = std::ldexp(tree.greatest_weight, tree.weight_exponent);
+  const double total = std::ldexp(tree.total_weight, tree.weight_exponent);
+  const auto locations = static_cast<double>(tree.locations);
+  const bool can_count = !tree.periodic && least >= 1.0 && options.neighbors < locations &&
+                         total <= few_duplicates * locations &&
+                         tree.locations <= std::numeric_limits<int>::max();
+  if (options.method == ScaleMethod::blocks && !can_count) {
     throw std::invalid_argument(
-        "method blocks does not support weights, periodic features or more than 2^31 - 1 distinct "
-        "points; use method tree");
+        "method blocks does not support periodic features, many duplicates, or more than 2^31 - 1 "
+        "distinct points; use method tree");
   }
-  if (options.method == ScaleMethod::blocks ||
-      (options.method == ScaleMethod::automatic && may_use_blocks &&
-       blocks_pay_for_scales(tree, options))) {
-    scales_in_blocks(tree, options, execution, write);
-    return;
+  const bool blocks =
+      options.method == ScaleMethod::blocks || (options.method == ScaleMethod::automatic &&
+                                                can_count && blocks_pay_for_scales(tree, options));
+  if (!can_count || (!blocks && options.neighbors > most_neighbors_in_leaf)) {
+    scales_by_weight(tree, options, execution, write);
+  } else if (greatest > 1.0) {
+    scales_with_few_weights(tree, options, blocks, execution, write);
+  } else {
+    scales_by_count(tree, options, blocks, execution, write);
   }
-  if (plain && options.neighbors <= most_neighbors_in_leaf) {
-    run_tasks(execution, tasks, work, [&] {
-      return [&, leaf_scales = LeafScales(tree, options)](Index task) mutable {
-        for (Index leaf = task * leaves_per_task; leaf < end_of(task) && !execution.stops();
-             ++leaf) {
-          leaf_scales.find(leaf, write);
-        }
-      };
-    });
-    return;
-  }
-  const CopyDistances copies(options.dimension);
-  run_tasks(execution, tasks, work, [&] {
-    return [&, search = TreeSearch(tree), keeper = KeepByWeight(options),
-            guess = std::numeric_limits<double>::infinity(),
-            point =
-                std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
-      for (Index leaf = task * leaves_per_task; leaf < end_of(task) && !execution.stops(); ++leaf) {
-        for (int i = 0; i < tree.count(leaf); ++i) {
-          copy_point(tree, leaf, i, point.data());
-          keeper.reset(guess);
-          search.from_leaf(leaf, point.data(), keeper);
-          if (!keeper.is_complete()) {
-            keeper.reset();
-            search.from_leaf(leaf, point.data(), keeper);
-          }
-          const ScaleOfPoint scale = keeper.scale(copies);
-          guess = reach_factor * scale.reach_sq;
-          write(leaf * tree.stride + i, scale);
-        }
-      }
-    };
-  });
 }
 
 }  // namespace

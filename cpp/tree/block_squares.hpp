@@ -73,7 +73,6 @@ class BlockSquares {
         product_loops().candidates(row, 1, rounded_up(reach + error), same_rank_.data(),
                                    no_limits_.data(), width_, chosen_.data());
     for (int c = 0; c < chosen; ++c) {
-      if (chosen_[c] >= count_) continue;  // padding
       visit(blocks_.slots[first_ + chosen_[c]], static_cast<double>(row[chosen_[c]]), error);
     }
   }

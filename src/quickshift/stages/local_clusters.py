@@ -173,7 +173,8 @@ def local_clusters_of(
         if len(numbers) == 1 or clusters.forest.roots.size > 1:
             return LocalClusters(scale, graph, clusters)
         tried.append((scale, graph))
-        del tried[1:], clusters  # a cluster tree is large, and the first is soon built again
+        # A cluster tree is large, and the first is soon built again.
+        del tried[1:], clusters, scale, graph
     return LocalClusters(*tried[0], _clusters_at(*tried[0], settings, progress))
 
 
