@@ -228,11 +228,12 @@ def test_queries_have_the_same_bits_for_every_instruction_set_and_number_of_thre
             assert_same(results[0], other)
 
 
-def test_blocks_refuse_weights_duplicates_and_periods():
+def test_blocks_refuse_many_duplicates_and_periods():
     X = np.random.default_rng(0).normal(size=(30, 3))
     refused = [
         stages.prepare(X, sample_weight=np.full(30, 2.0)),
-        stages.prepare(np.concatenate([X, X[:1]])),
+        stages.prepare(X, sample_weight=np.full(30, 0.9)),
+        stages.prepare(np.concatenate([X, X[:9]])),
         stages.prepare(X, period=[9.0, np.inf, np.inf]),
     ]
     for samples in refused:
@@ -242,6 +243,19 @@ def test_blocks_refuse_weights_duplicates_and_periods():
         scales(stages.prepare(X, sample_weight=np.ones(30)), 3, BLOCKS),
         scales(stages.prepare(X), 3, TREE),
     )
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 12])
+@pytest.mark.parametrize("copies", [1, 2, 40])
+def test_few_duplicates_are_measured_as_many_are(d, copies):
+    X = np.random.default_rng(d).normal(size=(1000, d))
+    X[: 2 * copies : 2] = X[999]  # few rows, all but one of which are copies
+    X = np.concatenate([X, X[500:510], X[500:503]])
+    expected = reference.local_scale(X, 16)
+    for method in (TREE, BLOCKS):
+        r, tau = scales(stages.prepare(X), 16, method)
+        np.testing.assert_allclose(r, expected.r, rtol=1e-13)
+        np.testing.assert_array_equal(tau, expected.tau)
 
 
 @given(cases.cases(kinds=tuple(KINDS), weights=("none", "integer")), st.data())

@@ -26,8 +26,6 @@ double work_per_point(const ScaleOptions& options) {
 auto scales_of_samples(const Tree& tree, double neighbors, Index spacing, int dimension,
                        int threads, const Report& report, ScaleMethod method) {
   const ScaleOptions options = scale_options(neighbors, spacing, dimension, method);
-  require(tree.locations == 1 || neighbors < std::ldexp(tree.total_weight, tree.weight_exponent),
-          "neighbors must be fewer than the samples");
   Buffer<double> r(tree.rows);
   Buffer<double> tau(tree.rows);
   const double work = rows_times(tree, work_per_point(options));

@@ -83,7 +83,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Longest move. A mode that has a higher sample within tau joins that sample's cluster.
 
         With "auto" and local scale, each sample has a tau of its own: the distance to its eighth
-        nearest distinct sample (sixteenth if only one feature varies; a nearer one in small samples).
+        nearest distinct sample (sixteenth if only one feature varies; nearer in small samples).
         With "auto" and one bandwidth, tau is 1.5 (Gaussian) bandwidths, but at least the 99th
         percentile of the distance to the nearest distinct sample. After the cut, modes that chance
         may have produced, and modes far less significant than the others, are merged into higher
