@@ -33,7 +33,8 @@ class BlockLinks {
       const double limit = reach(i);
       if (squares_.to_box(i) > limit) continue;
       const Index slot = blocks_.slots[first + i];
-      squares_.for_each_within(i, limit, [&](Index other, double, double) { offer(slot, other); });
+      squares_.for_each_within(
+          i, limit, [&](Index other, double, double) { offer(slot, blocks_.slots[other]); });
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include "parents/assign.hpp"
 #include "parents/nearest_higher.hpp"
-#include "tree/nearest.hpp"
+#include "scale/local_scale.hpp"
 #include "vector/instruction_set.hpp"
 
 namespace quickshift {
@@ -101,14 +101,13 @@ auto sums_at_queries(const Tree& queries, const Tree& samples, int kernel, doubl
   return std::make_tuple(values.array(), log_scales.array());
 }
 
-auto nearest_distances(const Tree& tree, int threads, const Report& report) {
+auto distances_to_nearest(const Tree& tree, int threads, const Report& report) {
   Buffer<double> distances(tree.locations);
   without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
-    const Nearest nearest = nearest_samples(tree, tree, true, execution);
+    const Array<double> by_slot = nearest_distances(tree, execution);
     Index out = 0;
     for (Index slot = 0; slot < tree.slots(); ++slot) {
-      if (tree.row_of_slot[slot] < 0) continue;
-      distances.data()[out++] = std::ldexp(std::sqrt(nearest.square[slot]), tree.exponent);
+      if (tree.row_of_slot[slot] >= 0) distances.data()[out++] = by_slot[slot];
     }
   });
   return distances.array();
@@ -316,7 +315,8 @@ NB_MODULE(_core, m) {
         "report"_a = nb::none(),
         "Unnormalized kernel sums at queries, as two arrays: the sum at a query is value * "
         "exp(log_scale). With leave_out, the sum at a sample leaves out its own location.");
-  m.def("nearest_distances", &nearest_distances, "tree"_a, "threads"_a = 1, "report"_a = nb::none(),
+  m.def("nearest_distances", &distances_to_nearest, "tree"_a, "threads"_a = 1,
+        "report"_a = nb::none(),
         "Distance from every location to the nearest other location, in the order of `locations`.");
   nb::enum_<ParentMethod>(m, "ParentMethod",
                           "How parents are found; tests use it to force each method.")

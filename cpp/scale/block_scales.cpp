@@ -2,7 +2,8 @@
 // two blocks, with a bound on their errors. Each point of a block keeps the samples whose
 // approximate distance may be among its smallest; the few that remain after all blocks were visited
 // are computed by the definition in double precision. So the scales have the same bits as those
-// from the tree.
+// from the tree. These few are scattered over all blocks, so the definition is evaluated on a copy
+// of the points in which the coordinates of a point are adjacent.
 #include "scale/block_scales.hpp"
 
 #include <algorithm>
@@ -31,8 +32,8 @@ class Candidates {
   }
   // An upper bound on the squared distance to the farthest of the wanted samples.
   double reach() const { return reach_; }
-  void add(double square, double error, Index slot) {
-    if (square - error <= reach_) found_.push_back({square + error, square - error, slot});
+  void add(double square, double error, Index position) {
+    if (square - error <= reach_) found_.push_back({square + error, square - error, position});
   }
   void cut_back_if_long() {
     if (found_.size() > most_) cut_back();
@@ -44,16 +45,14 @@ class Candidates {
     reach_ = std::min(reach_, last->most);
     std::erase_if(found_, [&](const Candidate& candidate) { return candidate.least > reach_; });
   }
-  template <class Visit>
-  void for_each(const Visit& visit) const {
-    for (const Candidate& candidate : found_) visit(candidate.slot);
-  }
+  std::size_t size() const { return found_.size(); }
+  Index operator[](std::size_t i) const { return found_[i].position; }
 
  private:
   struct Candidate {  // bounds on the squared distance
     double most;
     double least;
-    Index slot;
+    Index position;
     bool operator<(const Candidate& other) const { return most < other.most; }
   };
 
@@ -63,11 +62,52 @@ class Candidates {
   double reach_ = infinity;
 };
 
+// The points in the order of their positions, the coordinates of each point next to each other.
+class AdjacentCoordinates {
+ public:
+  AdjacentCoordinates(const Blocks& blocks, const Execution& execution)
+      : features_(blocks.tree.features),
+        values_(unset_array<double>(blocks.tree.locations * features_)) {
+    run_tasks(execution, blocks.count(), static_cast<double>(values_.size()), [&] {
+      return [&](Index block) {
+        double* to = values_.data() + blocks.begin(block) * features_;
+        for (int i = 0; i < blocks.size(block); ++i) {
+          const double* from = blocks.point(block, i);
+          for (int k = 0; k < features_; ++k) *to++ = from[k * panel_width];
+        }
+      };
+    });
+  }
+
+  // The squared distances from one point to `at_once` others, by the definition: each is a chain of
+  // additions, and the chains run side by side.
+  static constexpr int at_once = 8;
+  void squares(Index position, const Index* others, double* result) const {
+    const double* const x = values_.data() + position * features_;
+    const double* y[at_once];
+    for (int j = 0; j < at_once; ++j) y[j] = values_.data() + others[j] * features_;
+    double sums[at_once] = {};
+    for (int k = 0; k < features_; ++k) {
+      for (int j = 0; j < at_once; ++j) {
+        const double delta = x[k] - y[j][k];
+        sums[j] += delta * delta;
+      }
+    }
+    std::copy(sums, sums + at_once, result);
+  }
+
+ private:
+  Index features_;
+  Array<double> values_;
+};
+
 // Finds the scales of the points of one block; one object per thread.
 class BlockScales {
  public:
-  BlockScales(const Blocks& blocks, const ScaleOptions& options)
+  BlockScales(const Blocks& blocks, const AdjacentCoordinates& coordinates,
+              const ScaleOptions& options)
       : blocks_(blocks),
+        coordinates_(coordinates),
         squares_(blocks),
         neighbors_(static_cast<Index>(options.neighbors) + 1),
         spacing_(std::min(options.spacing + 1, blocks.tree.locations)),
@@ -81,16 +121,28 @@ class BlockScales {
     for_blocks_around(blocks_, block, execution, [&](Index other) { meet(block, other); });
     if (execution.stops()) return;  // there may be too few candidates
     for (int i = 0; i < blocks_.size(block); ++i) {
-      const Index slot = blocks_.slots[blocks_.begin(block) + i];
+      const Index position = blocks_.begin(block) + i;
       candidates_[i].cut_back();
-      found_.reset(infinity);
-      candidates_[i].for_each(
-          [&](Index other) { found_.add(square_between(blocks_.tree, slot, other)); });
-      write(slot, found_.scale(neighbors_, spacing_));
+      measure(position, candidates_[i]);
+      write(blocks_.slots[position], found_.scale(neighbors_, spacing_));
     }
   }
 
  private:
+  // Collects the squared distances from a point to its candidates.
+  void measure(Index position, const Candidates& candidates) {
+    constexpr int at_once = AdjacentCoordinates::at_once;
+    Index others[at_once];
+    double squares[at_once];
+    found_.reset(infinity);
+    for (std::size_t first = 0; first < candidates.size(); first += at_once) {
+      const int count = static_cast<int>(std::min<std::size_t>(at_once, candidates.size() - first));
+      for (int j = 0; j < at_once; ++j) others[j] = candidates[first + (j < count ? j : 0)];
+      coordinates_.squares(position, others, squares);
+      for (int j = 0; j < count; ++j) found_.add(squares[j]);
+    }
+  }
+
   // Considers the points of block b as neighbors of those of block a.
   void meet(Index a, Index b) {
     if (!squares_.is_near(a, b, [&](int i) { return candidates_[i].reach(); })) return;
@@ -98,14 +150,16 @@ class BlockScales {
     for (int i = 0; i < blocks_.size(a); ++i) {
       Candidates& candidates = candidates_[i];
       if (squares_.to_box(i) > candidates.reach()) continue;
-      squares_.for_each_within(i, candidates.reach(), [&](Index slot, double square, double error) {
-        candidates.add(square, error, slot);
-      });
+      squares_.for_each_within(i, candidates.reach(),
+                               [&](Index position, double square, double error) {
+                                 candidates.add(square, error, position);
+                               });
       candidates.cut_back_if_long();
     }
   }
 
   const Blocks& blocks_;
+  const AdjacentCoordinates& coordinates_;
   BlockSquares squares_;
   Index neighbors_;                     // K + 1
   Index spacing_;                       // g + 1, or the number of locations if there are fewer
@@ -118,13 +172,19 @@ class BlockScales {
 void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execution& execution,
                       const std::function<void(Index, const ScaleOfPoint&)>& write) {
   const Blocks blocks(tree, execution);
+  const AdjacentCoordinates coordinates(blocks, execution);
   run_tasks(execution, blocks.count(), 2.0 * work_of(blocks), [&] {
-    return [&, worker = BlockScales(blocks, options)](Index block) mutable {
+    return [&, worker = BlockScales(blocks, coordinates, options)](Index block) mutable {
       worker.find(block, execution, write);
     };
   });
 }
 
-bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions&) { return tree.features > 8; }
+// Measured with 30 000 points of one Gaussian and of 20 blobs on two cores (AVX-512). For the
+// nearest neighbor alone, both methods take the same time for Gaussians with 10 features, and for
+// blobs with 14; with 30 features blocks are five times faster for Gaussians and as fast for blobs.
+bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
+  return tree.features > (options.neighbors > 1.0 ? 8 : 11);
+}
 
 }  // namespace quickshift

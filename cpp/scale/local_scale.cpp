@@ -8,6 +8,7 @@
 #include "scale/block_scales.hpp"
 #include "scale/keep_by_weight.hpp"
 #include "scale/leaf_scales.hpp"
+#include "tree/nearest.hpp"
 #include "tree/search.hpp"
 
 namespace quickshift {
@@ -166,8 +167,11 @@ void scales_with_few_weights(const Tree& tree, const ScaleOptions& options, bool
   });
 }
 
-constexpr double few_duplicates =
-    1.1;  // most rows per location, for which counting first is faster
+constexpr double few_duplicates = 1.1;  // rows per location, up to which counting first is faster
+
+bool can_use_blocks(const Tree& tree) {
+  return !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
+}
 
 // Calls write(slot, scale) for every location, in the units of the tree.
 template <class Write>
@@ -177,9 +181,8 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
   const double greatest = std::ldexp(tree.greatest_weight, tree.weight_exponent);
   const double total = std::ldexp(tree.total_weight, tree.weight_exponent);
   const auto locations = static_cast<double>(tree.locations);
-  const bool can_count = !tree.periodic && least >= 1.0 && options.neighbors < locations &&
-                         total <= few_duplicates * locations &&
-                         tree.locations <= std::numeric_limits<int>::max();
+  const bool can_count = can_use_blocks(tree) && least >= 1.0 && options.neighbors < locations &&
+                         total <= few_duplicates * locations;
   if (options.method == ScaleMethod::blocks && !can_count) {
     throw std::invalid_argument(
         "method blocks does not support periodic features, many duplicates, or more than 2^31 - 1 "
@@ -240,6 +243,22 @@ void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions
           }
         };
   });
+}
+
+Array<double> nearest_distances(const Tree& tree, const Execution& execution) {
+  const ScaleOptions nearest{.neighbors = 1.0, .spacing = 1};
+  Array<double> distances = unset_array<double>(tree.slots());
+  if (tree.locations > 1 && can_use_blocks(tree) && blocks_pay_for_scales(tree, nearest)) {
+    scales_in_blocks(tree, nearest, execution, [&](Index slot, const ScaleOfPoint& scale) {
+      distances[slot] = std::ldexp(scale.tau, tree.exponent);
+    });
+    return distances;
+  }
+  const Nearest found = nearest_samples(tree, tree, true, execution);
+  for (Index slot = 0; slot < tree.slots(); ++slot) {
+    distances[slot] = std::ldexp(std::sqrt(found.square[slot]), tree.exponent);
+  }
+  return distances;
 }
 
 }  // namespace quickshift

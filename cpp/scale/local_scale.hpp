@@ -22,4 +22,8 @@ void local_scales(const Tree& tree, const ScaleOptions& options, const Execution
 void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau);
 
+// The distance from each location to the nearest other one, by slot, in the caller's units.
+// Infinite if there is only one location.
+Array<double> nearest_distances(const Tree& tree, const Execution& execution);
+
 }  // namespace quickshift

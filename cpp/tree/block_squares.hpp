@@ -60,8 +60,8 @@ class BlockSquares {
                                     single_panels_for(count_), features_, matrix_.data());
   }
 
-  // Calls visit(slot, square, error) for the points of block b whose squared distance from the i-th
-  // point of block a may be at most `reach`. The error bounds that of `square`.
+  // Calls visit(position, square, error) for the points of block b whose squared distance from the
+  // i-th point of block a may be at most `reach`. The error bounds that of `square`.
   template <class Visit>
   void for_each_within(int i, double reach, const Visit& visit) {
     float* row = matrix_.data() + i * width_;
@@ -73,7 +73,7 @@ class BlockSquares {
         product_loops().candidates(row, 1, rounded_up(reach + error), same_rank_.data(),
                                    no_limits_.data(), width_, chosen_.data());
     for (int c = 0; c < chosen; ++c) {
-      visit(blocks_.slots[first_ + chosen_[c]], static_cast<double>(row[chosen_[c]]), error);
+      visit(first_ + chosen_[c], static_cast<double>(row[chosen_[c]]), error);
     }
   }
 

@@ -99,10 +99,11 @@ def local_scale_bytes(n_samples: int, n_features: int) -> int:
     slots, _ = _core.tree_shape(n_samples)
     needed = _WORD * 2 * (slots + n_samples)
     if _core.may_search_in_blocks(n_features):
-        # Each thread lists candidates for the points of a block: two bounds and a slot each.
+        # The points are copied twice, in blocks and row by row. Each thread lists candidates for the
+        # points of a block: two bounds and a position each.
         neighbors = 7 * round(n_samples ** (1 / 3))  # the largest scale
         lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(None)
-        needed += _block_bytes(n_samples, n_features) + _WORD * lists
+        needed += 2 * _block_bytes(n_samples, n_features) + _WORD * lists
     return needed
 
 
@@ -119,7 +120,10 @@ def link_bytes(n_samples: int) -> int:
 
 def rule_bytes(n_samples: int, n_features: int) -> int:
     """Bytes that the rules for the bandwidth and for tau need beyond the tree."""
-    return _WORD * n_samples * (n_features + 6)
+    needed = _WORD * n_samples * (n_features + 6)
+    if _core.may_search_in_blocks(n_features):
+        needed += 2 * _block_bytes(n_samples, n_features)
+    return needed
 
 
 def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:

@@ -80,14 +80,29 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    lowest = _lowest_on_segment(lambda x: heights_at_points(estimate, x), graph, rows[alone])
-    alone_at = birth[alone]
-    drops = lowest * (1 + _ROUNDING) < alone_at - _LONE_POINT
-    death[alone] = np.where(drops, np.maximum(lowest, _LONE_POINT), alone_at)
+    candidates = np.flatnonzero(alone)[_may_drop(birth[alone], rows[alone], estimate, graph)]
+    lowest = _lowest_on_segment(lambda x: heights_at_points(estimate, x), graph, rows[candidates])
+    drops = lowest * (1 + _ROUNDING) < birth[candidates] - _LONE_POINT
+    death[alone] = birth[alone]
+    death[candidates[drops]] = np.maximum(lowest[drops], _LONE_POINT)
     significance = np.full(birth.size, np.inf)
     rest = ~top
     significance[rest] = _standard_errors(birth[rest], death[rest], estimate)
     return replace(tree, significance=significance)
+
+
+def _may_drop(birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGraph) -> Flags:
+    """Return which leaves can be higher than some point of the segment to their parent.
+
+    Every point of the segment is within half its length of one of its ends, a sample, whose kernel
+    alone contributes at least the profile at that distance, if no weight is less than 1. With many
+    features this excludes nearly all leaves, and evaluating densities there takes long.
+    """
+    _, weights = estimate.samples.tree.first_rows()
+    if weights.min() < 1:
+        return np.ones(rows.size, dtype=bool)
+    half = graph.distance[rows] / (2 * estimate.bandwidth)
+    return estimate.kernel.profile(half) * (1 - _ROUNDING) < birth - _LONE_POINT
 
 
 def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
