@@ -2,6 +2,7 @@
 
     python benchmarks/calibrate.py --mode global --max-minutes 75
     python benchmarks/calibrate.py --mode local --max-minutes 165
+    python benchmarks/calibrate.py --mode local --cells 10000x20 10000x50
     python benchmarks/calibrate.py --max-minutes 0       fits and writes the tables again
 
 Writes src/quickshift/stages/tree/chance_tables.py.
@@ -161,13 +162,13 @@ def save(mode: str, cell: Cell, draws: Draws, seconds: float) -> None:
     os.replace(new, file)
 
 
-def simulate(mode: str, minutes: float) -> None:
-    """Draw until every cell is complete or the time is over."""
+def simulate(mode: str, chosen: list[Cell], minutes: float) -> None:
+    """Draw until every chosen cell is complete or the time is over."""
     DRAWS.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + 60 * minutes
     draw(mode, (8, 1), range(10))  # loads code, so that the first cell is timed correctly
     with ProcessPoolExecutor(WORKERS) as pool:
-        for cell in cells(mode):
+        for cell in chosen:
             if time.monotonic() < deadline:
                 complete(pool, mode, cell, deadline)
 
@@ -299,13 +300,20 @@ def listing(table: Table) -> str:
     return "\n".join(["{", *lines, "}"]).replace(together, " ")
 
 
+def cell_from(text: str) -> Cell:
+    """Read "10000x20" as 10 000 samples of 20 features."""
+    n, d = text.split("x")
+    return int(n), int(d)
+
+
 def main() -> None:
     """Simulate, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--mode", choices=MODES, default="global")
     parser.add_argument("--max-minutes", type=float, default=75.0)
+    parser.add_argument("--cells", type=cell_from, nargs="+", metavar="SAMPLESxFEATURES")
     given = parser.parse_args()
-    simulate(given.mode, given.max_minutes)
+    simulate(given.mode, given.cells or cells(given.mode), given.max_minutes)
     write()
 
 
