@@ -17,6 +17,11 @@ def blobs(n: int, d: int) -> Points:
     return datasets.blobs(n, d, seed=0)[0]
 
 
+def one_gaussian(n: int, d: int) -> Points:
+    """Draw from one Gaussian of deviation one."""
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
 def spread_seeds(n: int, variant: Any) -> Points:
     """Draw from a random walk with restarts (seed spreader), in units of the smallest radius."""
     return datasets.seed_spreader(n, 3, variant=variant, seed=0)[0] / 100

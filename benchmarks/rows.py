@@ -101,6 +101,7 @@ class StartRow:
 Row = TimeRow | GrowthRow | ThreadRow | LinkRow | ToleranceRow | MemoryRow | StartRow
 
 blobs2, blobs3, blobs5, blobs8, blobs64 = (partial(data.blobs, d=d) for d in (2, 3, 5, 8, 64))
+blobs10, blobs50 = (partial(data.blobs, d=d) for d in (10, 50))
 epanechnikov: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "epanechnikov"}
 gaussian: dict[str, Any] = {"bandwidth": 0.3, "tau": 1.0, "kernel": "gaussian"}
 fit_epanechnikov = partial(ours.fit, **epanechnikov)
@@ -155,6 +156,28 @@ FITS: tuple[Row, ...] = (
         {"cKDTree": None},
     ),
     TimeRow("defaults 2e3x2", 2000, blobs2, ours.fit, dict.fromkeys(CLUSTERERS)),
+)
+
+# Without parameters. In one Gaussian, three numbers of neighbors are tried.
+DEFAULTS: tuple[Row, ...] = (
+    TimeRow("defaults 1e6x2", MILLION, blobs2, ours.fit, {"cKDTree": Bound(0.6, aim=0.4)}),
+    TimeRow("defaults 1e5x10", 100_000, blobs10, ours.fit, {"cKDTree": Bound(1.0)}),
+    TimeRow("defaults 1e4x50", 10_000, blobs50, ours.fit, {"brute NearestNeighbors": Bound(1.5)}),
+    TimeRow(
+        "one Gaussian 1e6x2, defaults",
+        MILLION,
+        partial(data.one_gaussian, d=2),
+        ours.fit,
+        {"cKDTree": Bound(2.5)},
+    ),
+    TimeRow(
+        "one Gaussian 1e4x50, defaults",
+        10_000,
+        partial(data.one_gaussian, d=50),
+        ours.fit,
+        {"brute NearestNeighbors": None},
+    ),
+    MemoryRow("memory 1e7x2, defaults", 10 * MILLION, blobs2, ours.fit, Bound(200.0)),
 )
 
 DENSITIES: tuple[Row, ...] = (
@@ -327,6 +350,7 @@ TINY: tuple[Row, ...] = tuple(
 
 SECTIONS: dict[str, tuple[Row, ...]] = {
     "fits": FITS,
+    "defaults": DEFAULTS,
     "densities": DENSITIES,
     "scale": SCALE,
     "links": LINKS,
