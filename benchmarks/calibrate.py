@@ -1,14 +1,15 @@
 """Simulate the significance of modes that are due to chance: the tables of `chance_significance`.
 
-    python benchmarks/calibrate.py --mode global --max-minutes 75
-    python benchmarks/calibrate.py --mode local --max-minutes 165
+    python benchmarks/calibrate.py --mode global --max-minutes 60
+    python benchmarks/calibrate.py --mode local --max-minutes 150
+    python benchmarks/calibrate.py --mode cube --max-minutes 30
     python benchmarks/calibrate.py --mode local --cells 10000x20 10000x50
     python benchmarks/calibrate.py --max-minutes 0       fits and writes the tables again
 
 Writes src/quickshift/stages/tree/chance_tables.py.
 
-Draws samples from one Gaussian. It has one mode, so every other mode of the estimate is due to
-chance. A cell is a number of samples and of features. Its draws, the largest significance of these
+Draws samples from one Gaussian, or from a uniform cube. Both have one mode or one plateau, so every
+mode of the estimate except the highest is due to chance. A cell is a number of samples and of features. Its draws, the largest significance of these
 other modes in each sample, are kept in benchmarks/results/chance, so a run continues where the last
 one stopped, and cells may be added. Delete that folder if the rule that is simulated has changed.
 
@@ -55,6 +56,7 @@ SAMPLES = (8, 15, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_
 # Local scale depends on small numbers of samples irregularly, because K and g are whole numbers.
 LOCAL_SAMPLES = (8, 10, 12, 15, 16, 20, 24, 30, 45, 60, 100, 300, 1000, 3000)
 LOCAL_SAMPLES += (10_000, 100_000, 1_000_000)
+REGULAR = 100  # from this many samples on, thresholds rise with their number
 FEATURES = (1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 400, 1000)
 FEWEST, MOST = 200, 1000  # draws per cell
 FEWEST_CUBES = 80
@@ -248,7 +250,8 @@ def fit_local() -> dict[int, Table]:
     """Return one table per scale, divided by the square root of the number of features.
 
     Thresholds do not fall with the scale: a larger scale only decides if a smaller one found
-    nothing, so that a lower threshold would give chance more occasions.
+    nothing, so that a lower threshold would give chance more occasions. From 100 samples on, they
+    do not fall with the number of samples either; with fewer samples, they are irregular.
     """
     present = chance_tables.LOCAL
     tables = [{d: dict(row) for d, row in present.get(s, {}).items()} for s in SCALES]
@@ -261,6 +264,10 @@ def fit_local() -> dict[int, Table]:
             found = np.maximum(found, cubes.mean(axis=0) + CUBE_DEVIATIONS * cubes.std(axis=0))
         for table, threshold in zip(tables, np.maximum.accumulate(found), strict=True):
             table.setdefault(d, {})[n] = float(threshold) / math.sqrt(d)
+    for row in (row for table in tables for row in table.values()):
+        numbers = [n for n in sorted(row) if n >= REGULAR]
+        highest = itertools.accumulate((row[n] for n in numbers), max)
+        row.update(zip(numbers, highest, strict=True))
     return dict(zip(SCALES, tables, strict=True))
 
 
@@ -270,7 +277,8 @@ HEADER = '''"""Tables of `chance_significance`, by number of features and then o
 
 Written by benchmarks/calibrate.py on {date}, from at least {fewest} samples of one Gaussian per
 entry. The entries of GLOBAL are divided by 2^(d/4), where d is the number of features. LOCAL has
-one table per scale; its entries are divided by the square root of d. Do not edit.
+one table per scale, for which uniform cubes were simulated, too, with up to ten features; its
+entries are divided by the square root of d. Do not edit.
 """
 
 __all__ = ["GLOBAL", "LOCAL"]
@@ -302,8 +310,10 @@ def listing(table: Table) -> str:
 
 def cell_from(text: str) -> Cell:
     """Read "10000x20" as 10 000 samples of 20 features."""
-    n, d = text.split("x")
-    return int(n), int(d)
+    n, d = (int(part) for part in text.split("x"))
+    if d not in FEATURES or n not in {*SAMPLES, *LOCAL_SAMPLES}:
+        raise argparse.ArgumentTypeError(f"{text} is no cell of the tables")
+    return n, d
 
 
 def main() -> None:

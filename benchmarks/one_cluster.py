@@ -51,8 +51,15 @@ def ring(rng: np.random.Generator, n: int, d: int) -> Array:
     return X
 
 
+def correlated(rng: np.random.Generator, n: int, d: int) -> Array:
+    """Draw from a Gaussian whose features all have the correlation 0.9."""
+    return np.sqrt(0.9) * rng.normal(size=(n, 1)) + np.sqrt(0.1) * rng.normal(size=(n, d))
+
+
 DISTRIBUTIONS: dict[str, Draw] = {
     "Gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
+    "Gaussian, correlations 0.9": correlated,
+    "Gaussian, each column twice": lambda rng, n, d: np.repeat(rng.normal(size=(n, d)), 2, axis=1),
     "Student t, 3 degrees of freedom": lambda rng, n, d: rng.standard_t(3, size=(n, d)),
     "Laplace": lambda rng, n, d: rng.laplace(size=(n, d)),
     "exponential": lambda rng, n, d: rng.exponential(size=(n, d)),
@@ -62,6 +69,7 @@ DISTRIBUTIONS: dict[str, Draw] = {
     "banana": banana,
     "ring": ring,
 }
+NEED_TWO_FEATURES = {"banana", "ring", "Gaussian, correlations 0.9"}
 
 
 def is_one_cluster(name: str, n: int, d: int, seed: int) -> bool:
@@ -79,8 +87,8 @@ def table() -> str:
         for name in DISTRIBUTIONS:
             row = [name]
             for d, n in cells:
-                if d == 1 and name in {"banana", "ring"}:
-                    row.append("")  # these need two features
+                if d == 1 and name in NEED_TWO_FEATURES:
+                    row.append("")
                     continue
                 found = list(pool.map(partial(is_one_cluster, name, n, d), SEEDS))
                 row.append(f"{100 * np.mean(found):.0f}")

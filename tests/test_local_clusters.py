@@ -848,3 +848,25 @@ def test_cuts_at_what_is_no_length_are_refused(tau, message):
         model.labels_at(tau)
     with pytest.raises(ValueError, match=message):
         stages.cut(model._graph, tau)
+
+
+@pytest.mark.parametrize("scaled", ["one huge value", "subnormal"])
+def test_scales_that_underflow_are_refused(scaled):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(30, 2)) + 9])
+    X = np.concatenate([X, [[1e300, 0.0]]]) if scaled == "one huge value" else X * 1e-310
+    with pytest.raises(ValueError, match=r"underflows to less than 2.2e-308.*rescale the features"):
+        QuickShift().fit(X)
+
+
+def test_significances_of_a_jittered_lattice_are_not_negative():
+    """The r of most samples are equal when rounded, so a saddle may be slightly above its mode."""
+    lattice = np.stack(np.meshgrid(np.arange(12.0), np.arange(12.0)), axis=-1).reshape(-1, 2)
+    several = 0
+    for seed in range(12):
+        jitter = np.random.default_rng(seed).normal(scale=1e-12, size=lattice.shape)
+        model = QuickShift(n_neighbors=8, min_significance=0).fit(lattice + jitter)
+        assert (model.significance_ >= 0).all()
+        assert model.n_clusters_ == len(np.unique(model.labels_at(model.tau_)))
+        several += model.n_clusters_ > 1
+    assert several > 0

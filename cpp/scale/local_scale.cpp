@@ -17,7 +17,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr Index queries_per_task = 64;
-// With more neighbors than this, the lists of all locations of a leaf would not fit into the cache.
+// With more neighbors than this, the lists of all locations of a leaf would not fit into the cache,
+// and those of a block would take too much memory.
 constexpr double most_neighbors_in_leaf = 4096.0;
 
 // A location first searches within this multiple of the squared distance that the location before
@@ -188,10 +189,11 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
         "method blocks does not support periodic features, many duplicates, or more than 2^31 - 1 "
         "distinct points; use method tree");
   }
-  const bool blocks =
-      options.method == ScaleMethod::blocks || (options.method == ScaleMethod::automatic &&
-                                                can_count && blocks_pay_for_scales(tree, options));
-  if (!can_count || (!blocks && options.neighbors > most_neighbors_in_leaf)) {
+  const bool few = options.neighbors <= most_neighbors_in_leaf;
+  const bool blocks = options.method == ScaleMethod::blocks ||
+                      (options.method == ScaleMethod::automatic && can_count && few &&
+                       blocks_pay_for_scales(tree, options));
+  if (!can_count || (!blocks && !few)) {
     scales_by_weight(tree, options, execution, write);
   } else if (greatest > 1.0) {
     scales_with_few_weights(tree, options, blocks, execution, write);

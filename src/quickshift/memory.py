@@ -36,6 +36,7 @@ __all__ = [
 
 _WORD = 8  # bytes of a float64 or an int64
 _BLOCK = 256  # most points of a block
+_MOST_NEIGHBORS_IN_BLOCKS = 4096  # with more neighbors, scales are found by the tree
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
@@ -94,15 +95,21 @@ def _block_bytes(n_samples: int, n_features: int) -> int:
     return _WORD * n_samples * (n_features + 4)
 
 
-def local_scale_bytes(n_samples: int, n_features: int) -> int:
-    """Bytes that measuring local scales needs beyond the tree: r and tau, by slot and by row."""
+def local_scale_bytes(
+    n_samples: int, n_features: int, n_neighbors: int | None = None, n_jobs: int | None = None
+) -> int:
+    """Bytes that measuring local scales needs beyond the tree: r and tau, by slot and by row.
+
+    Without ``n_neighbors``, the largest default is assumed.
+    """
     slots, _ = _core.tree_shape(n_samples)
     needed = _WORD * 2 * (slots + n_samples)
     if _core.may_search_in_blocks(n_features):
         # The points are copied twice, in blocks and row by row. Each thread lists candidates for the
         # points of a block: two bounds and a position each.
-        neighbors = 7 * round(n_samples ** (1 / 3))  # the largest scale
-        lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(None)
+        neighbors = n_neighbors or 7 * round(n_samples ** (1 / 3))  # the largest scale
+        neighbors = min(neighbors, _MOST_NEIGHBORS_IN_BLOCKS)
+        lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(n_jobs)
         needed += 2 * _block_bytes(n_samples, n_features) + _WORD * lists
     return needed
 
@@ -188,7 +195,9 @@ def fit_bytes(
     return max(prepare_bytes(n_samples, n_features), tree + max(after_tree))
 
 
-def local_fit_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
+def local_fit_bytes(
+    n_samples: int, n_features: int, n_neighbors: int | None = None, *, links: bool
+) -> int:
     """Bytes that a fit with local scales needs at its peak, beyond the samples as they are given.
 
     While a larger scale is tried, the scales, parents and distances of the first one are kept.
@@ -197,7 +206,7 @@ def local_fit_bytes(n_samples: int, n_features: int, *, links: bool) -> int:
     scales, parents = 2 * column, 2 * column
     reaches = _WORD * sum(_core.tree_shape(n_samples))
     stages = [
-        local_scale_bytes(n_samples, n_features),
+        local_scale_bytes(n_samples, n_features, n_neighbors),
         scales + climb_bytes(n_samples, n_features),
         scales + parents + cut_bytes(n_samples),
     ]

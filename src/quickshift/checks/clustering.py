@@ -27,6 +27,7 @@ __all__ = [
     "check_n_neighbors",
     "check_n_trees",
     "check_rtol",
+    "check_scale_underflow",
     "check_taus",
     "check_ties",
 ]
@@ -52,6 +53,18 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
         raise ValueError(
             f"bandwidth is {bandwidth!r}, expected at least {_SMALLEST_SHARE!r} times the largest "
             f"coordinate: squared distances would underflow to 0. Use a larger bandwidth, or "
+            f"rescale the features."
+        )
+
+
+def check_scale_underflow(heights: Floats) -> None:
+    """Raise if most local scales, the negative heights, are below the normal range of floats."""
+    smallest = float(np.finfo(np.float64).tiny)
+    if np.count_nonzero(heights > -smallest) > heights.size / 2:
+        raise ValueError(
+            f"most samples have a mean distance to their neighbors that underflows to less than "
+            f"{smallest:.2g}, expected distances that can be told apart. If X contains an extremely "
+            f"large value, such as 1e300 in place of a missing one, drop that row; otherwise "
             f"rescale the features."
         )
 
@@ -119,7 +132,7 @@ def check_n_neighbors(n_neighbors: Any, total_weight: float) -> int | None:
         check_choice(n_neighbors, "n_neighbors", ("auto",), "a whole number or ")
         return None
     most = max(math.floor(total_weight) - 1, 1)
-    expected = f"a whole number from 1 to {most}, the number of other samples, or 'auto'"
+    expected = f"a whole number from 1 to {most}, the total weight of other samples, or 'auto'"
     number = check_whole(n_neighbors, "n_neighbors", expected=expected)
     if not 1 <= number <= most:
         raise ValueError(f"n_neighbors is {n_neighbors!r}, expected {expected}.")

@@ -151,8 +151,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         the default found one cluster only.
     min_significance_ : float
         Least finite significance of the clusters. If there is one cluster, the significance that
-        another mode would have needed; 0 if `tau` was given. With local scale, a fit with
-        `n_neighbors_` and `min_significance_` as parameters gives the same clusters.
+        another mode would have needed; 0 if `tau` was given. With local scale, and if neither `tau`
+        nor `n_clusters` is given, a fit with `n_neighbors_` and `min_significance_` as parameters
+        gives the same clusters.
     significance_ : ndarray of shape (`n_clusters_`,)
         Prominence of each mode in standard errors of the estimate; infinite for the highest mode.
         Computed on first access, unless the fit needed it.
@@ -500,7 +501,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Raise before the fit begins if it would run out of memory."""
         kernel, links = get_kernel(self.kernel).name, self._links()
         if self._is_local():
-            needed = local_fit_bytes(shape[0], shape[1], links=links)
+            given = self.n_neighbors if isinstance(self.n_neighbors, int) else None  # not checked yet
+            needed = local_fit_bytes(shape[0], shape[1], given, links=links)
         else:
             rules = self._count_rules() > 0
             needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=links)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from quickshift.checks.clustering import (
     check_cut,
     check_min_significance,
+    check_scale_underflow,
     check_ties,
 )
 from quickshift.memory import local_fit_bytes, require_memory
@@ -145,7 +146,7 @@ def find_local_clusters(
     )
     shape = samples.n_samples, samples.n_features
     links = link or settings.tau is None
-    require_memory(local_fit_bytes(*shape, links=links), "find_local_clusters", shape)
+    require_memory(local_fit_bytes(*shape, settings.n_neighbors, links=links), "find_local_clusters", shape)
     return local_clusters_of(samples, settings, n_jobs=n_jobs, progress=progress)
 
 
@@ -161,6 +162,7 @@ def local_clusters_of(
     numbers = settings.numbers_of_neighbors(samples.total_weight)
     for k in numbers:
         scale = measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
+        check_scale_underflow(scale.heights)
         graph = find_parents(
             samples,
             scale.heights,

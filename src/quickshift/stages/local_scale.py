@@ -212,8 +212,8 @@ def local_scale(
     )
     given = checked_neighbors(n_neighbors, samples)
     shape = samples.n_samples, samples.n_features
-    require_memory(local_scale_bytes(*shape), "local_scale", shape)
     k = default_neighbors(samples.total_weight) if given is None else given
+    require_memory(local_scale_bytes(*shape, k, n_jobs), "local_scale", shape)
     return measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
 
 

@@ -42,13 +42,15 @@ def chance_significance(
     Returns
     -------
     float
-        The threshold below which all modes but the highest stay in most samples of a single
-        Gaussian: in 98 % of them for a global bandwidth (the threshold is raised by 5 % and at
-        least 0.2), in 99 % for local scale, with the thresholds of the scales 1, 2 and 4 together.
-        With up to ten features, they are also high enough for most samples of a uniform cube. It is
-        interpolated in a table of simulations, linearly in the logarithms of the arguments. Beyond
-        the largest number of samples or of features in the table, the last slope is continued if
-        it is positive; otherwise the last entry is used.
+        The threshold. In most samples of a single Gaussian, every mode except the highest is less
+        significant than this: in 98 % of the samples for a global bandwidth, and in 99 % for local
+        scale, where the scales 1, 2 and 4 are counted together. With local scale and up to ten
+        features, the same is true of most samples of a uniform cube. For a global bandwidth, the
+        simulated threshold is raised by 5 %, and it is at least 0.2.
+
+        Thresholds are interpolated in a table of simulations, linearly in the logarithms of the
+        arguments. Beyond the largest number of samples, number of features or scale in the table,
+        the last slope is continued if it is positive; otherwise the last entry is used.
 
     Examples
     --------
@@ -67,9 +69,8 @@ def chance_significance(
 
 def chance_by_scale(total_weight: float, n_features: int, scale: float) -> float:
     """Return the significance due to chance under local scale, from checked arguments."""
-    by_scale = [_interpolated(table, total_weight, n_features) for table in LOCAL.values()]
-    per_root = float(np.interp(math.log(scale), np.log(list(LOCAL)), by_scale))
-    return per_root * math.sqrt(n_features)
+    by_scale = {s: _interpolated(table, total_weight, n_features) for s, table in LOCAL.items()}
+    return _along(scale, by_scale) * math.sqrt(n_features)
 
 
 def per_drop(log_unit: float) -> float:

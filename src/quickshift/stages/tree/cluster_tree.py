@@ -82,7 +82,8 @@ class ClusterTree:
         profiles, or with local scale 1/r. The logarithm of a density is then this number plus
         ``power`` times the logarithm of the number in its place.
     power : float
-        See ``log_unit``: 1, or with 1/r in place of densities the number of features.
+        See ``log_unit``: 1, or with 1/r in place of densities the number of features that are not
+        constant.
     """
 
     leaf_labels: Indices

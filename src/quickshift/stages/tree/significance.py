@@ -143,7 +143,8 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     lowest = _lowest_on_segment(
         lambda x: levels_of(scales_at_points(scale, x)[0]), graph, rows[alone]
     )
-    death[alone] = np.minimum(lowest, birth[alone])
+    death[alone] = lowest
+    np.minimum(death, birth, out=death)  # r that are equal when rounded may be in the other order
     significance = np.full(birth.size, np.inf)
     errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     significance[~top] = errors * np.log(birth[~top] / death[~top])
