@@ -9,9 +9,10 @@
 Writes src/quickshift/stages/tree/chance_tables.py.
 
 Draws samples from one Gaussian, or from a uniform cube. Both have one mode or one plateau, so every
-mode of the estimate except the highest is due to chance. A cell is a number of samples and of features. Its draws, the largest significance of these
-other modes in each sample, are kept in benchmarks/results/chance, so a run continues where the last
-one stopped, and cells may be added. Delete that folder if the rule that is simulated has changed.
+mode of the estimate except the highest is due to chance. A cell is a number of samples and of
+features. Its draws, the largest significance of these other modes in each sample, are kept in
+benchmarks/results/chance, so a run continues where the last one stopped, and cells may be added.
+Delete that folder if the rule that is simulated has changed.
 
 The mode "global" simulates `bandwidth="auto"`, the mode "local" `bandwidth="local"` with its scales
 1, 2 and 4. The mode "cube" simulates the same as "local" for samples of a uniform cube, whose

@@ -105,8 +105,8 @@ def local_scale_bytes(
     slots, _ = _core.tree_shape(n_samples)
     needed = _WORD * 2 * (slots + n_samples)
     if _core.may_search_in_blocks(n_features):
-        # The points are copied twice, in blocks and row by row. Each thread lists candidates for the
-        # points of a block: two bounds and a position each.
+        # The points are copied twice, in blocks and row by row. Each thread lists candidates for
+        # the points of a block: two bounds and a position each.
         neighbors = n_neighbors or 7 * round(n_samples ** (1 / 3))  # the largest scale
         neighbors = min(neighbors, _MOST_NEIGHBORS_IN_BLOCKS)
         lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(n_jobs)

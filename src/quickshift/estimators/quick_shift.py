@@ -501,7 +501,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Raise before the fit begins if it would run out of memory."""
         kernel, links = get_kernel(self.kernel).name, self._links()
         if self._is_local():
-            given = self.n_neighbors if isinstance(self.n_neighbors, int) else None  # not checked yet
+            # The number of neighbors is checked later, against the total weight.
+            given = self.n_neighbors if isinstance(self.n_neighbors, int) else None
             needed = local_fit_bytes(shape[0], shape[1], given, links=links)
         else:
             rules = self._count_rules() > 0

@@ -146,7 +146,8 @@ def find_local_clusters(
     )
     shape = samples.n_samples, samples.n_features
     links = link or settings.tau is None
-    require_memory(local_fit_bytes(*shape, settings.n_neighbors, links=links), "find_local_clusters", shape)
+    needed = local_fit_bytes(*shape, settings.n_neighbors, links=links)
+    require_memory(needed, "find_local_clusters", shape)
     return local_clusters_of(samples, settings, n_jobs=n_jobs, progress=progress)
 
 
