@@ -63,7 +63,7 @@ def check_scale_underflow(heights: Floats) -> None:
     if np.count_nonzero(heights > -smallest) > heights.size / 2:
         raise ValueError(
             f"most samples have a mean distance to their neighbors that underflows to less than "
-            f"{smallest:.2g}, expected distances that can be told apart. If X has an extremely large "
+            f"{smallest:.2g}, expected distances that differ. If X has an extremely large "
             f"value, such as 1e300 in place of a missing one, drop that row; otherwise rescale the "
             f"features."
         )
