@@ -24,7 +24,7 @@ X = np.concatenate(
         rng.uniform(-3, 9, size=(100, 2)),
     ]
 )
-model = qs.QuickShiftTree().fit(X)
+model = qs.QuickShift().fit(X)
 tree = model.tree_
 print(tree.leaf_indices.size, "modes, of which", model.n_clusters_, "are significant")
 

@@ -60,8 +60,8 @@ def clusters(X: Any, weights: Any = None, **settings: Any) -> Arrays:
 
 
 def tree(X: Any, **settings: Any) -> Arrays:
-    """Fit `QuickShiftTree`; return the arrays of its tree."""
-    model = qs.QuickShiftTree(**settings).fit(X)
+    """Fit `QuickShift`; return the arrays of its tree."""
+    model = qs.QuickShift(**settings).fit(X)
     found = model.tree_
     return {
         "labels": model.labels_,

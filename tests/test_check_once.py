@@ -132,14 +132,12 @@ CALLS = {
     "weighted periodic local fit": lambda: qs.QuickShift(
         metric="periodic", period=[9.0, np.inf], n_neighbors=5
     ).fit(X, sample_weight=np.arange(60) % 3 * 0.5),
-    "local fit with a tree": lambda: qs.QuickShiftTree(n_neighbors=5).fit(X),
     "local_scale": lambda: qs.stages.local_scale(SAMPLES, 5),
     "find_local_clusters": lambda: qs.stages.find_local_clusters(SAMPLES, min_significance=0.0),
     "predict by local scale": lambda: LOCAL_MODEL.predict(X[:5] + 0.1),
     "score_samples by local scale": lambda: LOCAL_MODEL.score_samples(X[:5] + 0.1),
     "labels_at of a local fit": lambda: LOCAL_MODEL.labels_at(2.0),
     "labels_at with one tau per sample": lambda: LOCAL_MODEL.labels_at(LOCAL_MODEL.tau_),
-    "fit with a tree": lambda: qs.QuickShiftTree(0.5, 1.0).fit(X),
     "predict": lambda: MODEL.predict(X[:5] + 0.1),
     "score_samples": lambda: MODEL.score_samples(X[:5] + 0.1),
     "labels_at": lambda: MODEL.labels_at(2.0),

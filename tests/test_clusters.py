@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cases import make
-from quickshift import QuickShift, QuickShiftTree, stages
+from quickshift import QuickShift, stages
 
 CASES = [
     make(kind, 120, d, weights=weights, period=period, seed=d)
@@ -92,7 +92,7 @@ def test_given_tau_merges_nothing_and_links_only_if_asked():
     np.testing.assert_array_equal(linked.tree.merges, expected.merges)
     np.testing.assert_array_equal(linked.tree.leaf_indices, expected.leaf_indices)
     assert len(expected.merges) > 0
-    model = QuickShiftTree(estimate.bandwidth, 0.3).fit(CASES[0].X)
+    model = QuickShift(estimate.bandwidth, 0.3).fit(CASES[0].X)
     np.testing.assert_array_equal(linked.tree.significance, model.tree_.significance)
     np.testing.assert_array_equal(linked.tree.leaf_indices, model.tree_.leaf_indices)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from cases import Case, Floats, make
-from quickshift import QuickShift, QuickShiftTree, diagnose
+from quickshift import QuickShift, diagnose
 from quickshift.bandwidth import spread
 from quickshift.stages import (
     ParentGraph,
@@ -362,14 +362,11 @@ FITS = (
 @pytest.mark.parametrize("settings", FITS, ids=str)
 @pytest.mark.parametrize("kind", ["random", "duplicated"])
 @pytest.mark.parametrize("period", ["open", "some"])
-@pytest.mark.parametrize("model_type", [QuickShift, QuickShiftTree])
-def test_diagnosis_is_of_the_fit(
-    model_type: type[QuickShift], period: str, kind: str, settings: dict[str, float]
-) -> None:
+def test_diagnosis_is_of_the_fit(period: str, kind: str, settings: dict[str, float]) -> None:
     case = make(kind, 60, 2, weights="integer", period=period)
     if case.period is not None:
         settings = {**settings, "metric": "periodic", "period": case.period}
-    model = model_type(**settings).fit(case.X, sample_weight=case.sample_weight)
+    model = QuickShift(**settings).fit(case.X, sample_weight=case.sample_weight)
     i, j = rows_of(case)[0], rows_of(case)[-1]
     found = diagnose(model, pair=(i, j))
     D, h, tau = distances(case), model.bandwidth_, model.tau_
@@ -500,12 +497,11 @@ def test_sentences_hold_the_numbers() -> None:
     "settings", [{}, {"n_clusters": 3}, {"min_significance": 0.5}, {"tau": 0.9}], ids=str
 )
 @pytest.mark.parametrize("kind", ["random", "duplicated"])
-@pytest.mark.parametrize("model_type", [QuickShift, QuickShiftTree])
 def test_diagnosis_of_a_local_fit_has_no_theorem_and_the_rest(
-    model_type: type[QuickShift], kind: str, settings: dict[str, float]
+    kind: str, settings: dict[str, float]
 ) -> None:
     case = make(kind, 60, 2)
-    model = model_type(**settings).fit(case.X)
+    model = QuickShift(**settings).fit(case.X)
     i, j = rows_of(case)[0], rows_of(case)[-1]
     found = diagnose(model, pair=(i, j))
     assert found.theorem_2 is None
@@ -520,7 +516,7 @@ def test_diagnosis_of_a_local_fit_has_no_theorem_and_the_rest(
     )
     distance = model.parent_distance_[model.mode_indices_].tolist()
     assert [mode.parent_distance for mode in found.modes] == distance
-    tree = QuickShiftTree(**settings).fit(case.X).tree_
+    tree = model.tree_
     birth, death = tree.persistence()[tree.leaf_labels[model.mode_indices_]].T
     prominence = [mode.prominence for mode in found.modes]
     assert prominence == pytest.approx((birth - death).tolist(), rel=1e-7)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quickshift import QuickShiftTree, merge_distortion
+from quickshift import QuickShift, merge_distortion
 from quickshift.datasets import Dome, GaussianMixture, ShapeMixture
 from quickshift.stages import known_tree
 
@@ -75,7 +75,7 @@ def test_top_mode_without_samples_does_not_matter():
 
 def test_distortion_from_a_known_density():
     X, _ = LINE.sample(1000, seed=0)
-    tree = QuickShiftTree(bandwidth="paper").fit(X).tree_
+    tree = QuickShift(bandwidth="paper").fit(X).tree_
     assert merge_distortion(tree, LINE, X=X) == merge_distortion(tree, known_tree(X, LINE)) > 0
     truth = known_tree(X, LINE)
     assert merge_distortion(truth, LINE, X=X) == 0

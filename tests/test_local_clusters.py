@@ -32,7 +32,7 @@ from clustering_cases import (
     with_duplicates,
 )
 from density_cases import queries_near
-from quickshift import ClusterTree, QuickShift, QuickShiftTree, _core, reference, stages
+from quickshift import ClusterTree, QuickShift, _core, reference, stages
 from quickshift.stages import local_clusters as rule
 from quickshift.stages.local_scale import default_neighbors
 
@@ -549,7 +549,7 @@ def test_components_are_those_of_algorithm_2_with_one_tau_per_sample(X):
     weight = np.random.default_rng(9).integers(0, 3, len(X)).astype(float)
     for case in (Case("", X, 1.0), Case("", X, 1.0, weight)):
         settings = {"n_neighbors": 6, "min_significance": 1.0}
-        model = QuickShiftTree(**settings).fit(X, sample_weight=case.sample_weight)
+        model = QuickShift(**settings).fit(X, sample_weight=case.sample_weight)
         tree, r = model.tree_, model.bandwidth_
         np.testing.assert_array_equal(
             tree.labels()[case.present], model.labels_at(model.tau_)[case.present]
@@ -568,13 +568,13 @@ def test_components_are_those_of_algorithm_2_with_one_tau_per_sample(X):
 
 
 def test_tree_of_many_features_has_one_over_r_in_place_of_densities():
-    model = QuickShiftTree(min_significance=0.0).fit(blobs(0, 60, 400) * 2.0**-10)
+    model = QuickShift(min_significance=0.0).fit(blobs(0, 60, 400) * 2.0**-10)
     tree = model.tree_
     assert tree.power == 400
     np.testing.assert_allclose(tree.density, 1 / model.bandwidth_, rtol=1e-15)
     log_density = tree.log_unit + tree.power * np.log(tree.density)
     np.testing.assert_allclose(log_density, model.log_density_, rtol=1e-12)
-    plain = QuickShiftTree(min_significance=0.0).fit(blobs(0, 60, 2)).tree_
+    plain = QuickShift(min_significance=0.0).fit(blobs(0, 60, 2)).tree_
     assert (plain.power, plain.log_unit) == (1.0, 0.0)
 
 
@@ -585,7 +585,7 @@ def assert_same_tree(a: ClusterTree, b: ClusterTree) -> None:
 
 @pytest.mark.parametrize("d", [2, 400])
 def test_file_gives_a_tree_with_one_tau_per_sample_back(tmp_path: Path, d):
-    tree = QuickShiftTree(min_significance=0.5).fit(blobs(0, 80, d) * 2.0**-10).tree_
+    tree = QuickShift(min_significance=0.5).fit(blobs(0, 80, d) * 2.0**-10).tree_
     assert tree.tau.shape == (80,)
     tree.save(tmp_path / "tree.npz")
     loaded = ClusterTree.load(tmp_path / "tree.npz")
@@ -599,7 +599,7 @@ def test_file_gives_a_tree_with_one_tau_per_sample_back(tmp_path: Path, d):
 
 
 def test_file_of_version_1_is_read(tmp_path: Path):
-    tree = QuickShiftTree(bandwidth=0.5, tau=1.0).fit(blobs()).tree_
+    tree = QuickShift(bandwidth=0.5, tau=1.0).fit(blobs()).tree_
     names = ("leaf_labels", "leaf_indices", "density", "merges", "sizes", "towards", "pieces")
     arrays = {name: getattr(tree, name) for name in (*names, "piece_merges", "significance")}
     about = {"format": "quickshift cluster tree", "version": 1, "tau": 1.0, "log_unit": 0.0}
@@ -613,7 +613,7 @@ def test_file_of_version_1_is_read(tmp_path: Path):
 
 def test_tree_with_an_explicit_tau_is_linked_within_it():
     X = blobs()
-    model = QuickShiftTree(tau=1.0).fit(X)
+    model = QuickShift(tau=1.0).fit(X)
     assert model.tree_.tau == 1.0
     np.testing.assert_array_equal(model.tree_.labels(), model.labels_)
     r = model.bandwidth_

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from quickshift import QuickShift, QuickShiftTree, stages
+from quickshift import QuickShift, stages
 
 X = np.random.default_rng(0).normal(size=(3000, 2))
 LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # takes seconds with rtol=0
@@ -224,16 +224,12 @@ SETTINGS = [
     (QuickShift(bandwidth=0.5, tau=1.0), GIVEN),
     (QuickShift("auto", n_clusters=3), RULED),
     (QuickShift("auto", n_clusters=50), RULED),
-    (QuickShiftTree("auto"), RULED),
-    (QuickShiftTree(bandwidth=0.5, tau=1.0), [*GIVEN, "link"]),
     (QuickShift(min_significance=0.0), ONE_SCALE),
     (QuickShift(min_significance=1e9), THREE_SCALES),
     (QuickShift(min_significance=1e9, n_neighbors=20), ONE_SCALE),
     (QuickShift(n_clusters=3), ONE_SCALE),
     (QuickShift(n_clusters=2000), ONE_SCALE),
     (QuickShift(tau=1.0), LOCAL),
-    (QuickShiftTree(min_significance=1e9), THREE_SCALES),
-    (QuickShiftTree(tau=1.0), ONE_SCALE),
 ]
 
 

@@ -1,10 +1,11 @@
-"""QuickShiftTree has the labels of QuickShift and the cluster tree of `stages.link`."""
+"""The tree of a fit is the cluster tree of `stages.link`, linked when it is first asked for."""
 
 import numpy as np
 import pytest
 
-from quickshift import QuickShift, QuickShiftTree, stages
+from quickshift import QuickShift, stages
 from quickshift.datasets import blobs
+from quickshift.stages.tree.pruning import contract
 
 SETTINGS = [
     {},
@@ -26,20 +27,30 @@ SETTINGS = [
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_labels_are_those_of_quick_shift(settings, weighted):
+def test_pruned_to_the_modes_the_tree_has_the_labels_of_the_fit(settings, weighted):
     X, _ = blobs(500, 2, seed=3)
     weights = np.random.default_rng(0).integers(0, 3, size=500) if weighted else None
-    plain = QuickShift(**settings).fit(X, sample_weight=weights)
-    model = QuickShiftTree(**settings).fit(X, sample_weight=weights)
-    np.testing.assert_array_equal(model.labels_, plain.labels_)
-    np.testing.assert_array_equal(model.mode_indices_, plain.mode_indices_)
-    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    model = QuickShift(**settings).fit(X, sample_weight=weights)
+    tree = model.tree_
+    kept = contract(tree, ~np.isin(tree.leaf_indices, model.mode_indices_))
+    present = tree.leaf_labels >= 0
+    np.testing.assert_array_equal(kept.leaf_indices, model.mode_indices_)
+    np.testing.assert_array_equal(kept.labels()[present], model.labels_[present])
+    assert present.sum() == (500 if weights is None else np.count_nonzero(weights))
+
+
+def test_tree_is_linked_once_and_forgotten_by_a_refit():
+    X, _ = blobs(300, 2, seed=3)
+    model = QuickShift(bandwidth=1.0, tau=1.0).fit(X)
+    tree = model.tree_
+    assert model.tree_ is tree
+    assert model.fit(X[:200]).tree_.leaf_labels.size == 200
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_tree_is_the_link_of_the_densities(settings):
     X, _ = blobs(500, 2, seed=3)
-    model = QuickShiftTree(**settings).fit(X)
+    model = QuickShift(**settings).fit(X)
     graph = model._graph
     # More clusters than modes are cut at a smaller tau, but samples are linked by their own.
     tau = model.tau_ if np.ndim(model.tau_) == 0 else model._estimate.tau
@@ -60,14 +71,14 @@ def test_tree_is_the_link_of_the_densities(settings):
 def test_labels_of_the_tree_are_the_cut():
     X = np.random.default_rng(0).normal(size=(500, 2))
     for bandwidth in ("local", "auto"):
-        model = QuickShiftTree(bandwidth).fit(X)
+        model = QuickShift(bandwidth).fit(X)
         np.testing.assert_array_equal(model.tree_.labels(), model.labels_at(model.tau_))
         assert model.n_clusters_ < model.tree_.leaf_indices.size
 
 
 def test_densities_beyond_the_range_of_floats_have_a_unit():
     X = np.random.default_rng(0).normal(size=(60, 800)) * 1e-3
-    model = QuickShiftTree(bandwidth=1e-3, tau=0.1).fit(X)
+    model = QuickShift(bandwidth=1e-3, tau=0.1).fit(X)
     assert not np.isfinite(model.density_).all()
     tree = model.tree_
     assert np.isfinite(tree.density).all()
@@ -78,7 +89,7 @@ def test_densities_beyond_the_range_of_floats_have_a_unit():
 def test_tree_survives_a_file(tmp_path):
     X, _ = blobs(300, 2, seed=0)
     for bandwidth in ("local", "auto"):
-        tree = QuickShiftTree(bandwidth).fit(X).tree_
+        tree = QuickShift(bandwidth).fit(X).tree_
         tree.save(tmp_path / "tree.npz")
         loaded = type(tree).load(tmp_path / "tree.npz")
         np.testing.assert_array_equal(loaded.significance, tree.significance)
@@ -100,11 +111,10 @@ def test_graph_of_merged_modes_has_no_edge_longer_than_tau():
 
 
 @pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 1.0}, {}], ids=["kde", "local"])
-@pytest.mark.parametrize("estimator", [QuickShift, QuickShiftTree])
-def test_editing_the_labels_leaves_the_fit_alone(estimator, settings):
+def test_editing_the_labels_leaves_the_fit_alone(settings):
     X, _ = blobs(300, 2, seed=0)
-    model = estimator(**settings).fit(X)
-    expected = estimator(**settings).fit(X).significance_
+    model = QuickShift(**settings).fit(X)
+    expected = QuickShift(**settings).fit(X).significance_
     model.labels_[:] = -1
     np.testing.assert_array_equal(model.significance_, expected)
     assert model.predict(X).max() == -1  # predict returns the entries of labels_

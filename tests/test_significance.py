@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clustering_cases import GAPS
-from quickshift import QuickShift, QuickShiftTree, kernels, stages
+from quickshift import QuickShift, kernels, stages
 from quickshift.datasets import blobs
 
 
@@ -158,9 +158,7 @@ def test_leaves_before_the_last_wide_gap_stay_under_local_scale(significance, ke
 def test_pruning_by_significance_needs_an_estimate():
     X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
     tree = stages.link(X, density, stages.cut(stages.climb(X, density), 1.5), 1.5)
-    with pytest.raises(
-        ValueError, match="not known, expected a tree from QuickShiftTree or `assess`"
-    ):
+    with pytest.raises(ValueError, match="not known, expected a tree from QuickShift or `assess`"):
         tree.prune(significance=1.0)
 
 
@@ -198,6 +196,6 @@ def test_attribute_is_that_of_the_modes():
         assert model.significance_.shape == (model.n_clusters_,)
         assert np.isinf(model.significance_[0])
         assert (model.significance_ >= 0).all()
-        tree = QuickShiftTree(**settings).fit(X).tree_
+        tree = QuickShift(**settings).fit(X).tree_
         leaves = tree.leaf_labels[model.mode_indices_]
         np.testing.assert_array_equal(model.significance_, tree.significance[leaves])

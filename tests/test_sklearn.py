@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import quickshift as qs
 from cases import same_partition
-from quickshift import ModalRegressor, QuickShift, QuickShiftTree
+from quickshift import ModalRegressor, QuickShift
 
 DEFAULTS = {
     "bandwidth": "local",
@@ -61,8 +61,6 @@ MODELS = {
     "automatic bandwidth, one cluster": QuickShift(bandwidth="auto", n_clusters=1),
     "automatic bandwidth, two clusters": QuickShift(bandwidth="auto", n_clusters=2),
     "one neighbor": QuickShift(n_neighbors=1),
-    "cluster tree": QuickShiftTree(),
-    "cluster tree, automatic bandwidth": QuickShiftTree(bandwidth="auto"),
     "modal regression": ModalRegressor(),
     "modal regression, fixed bandwidth": ModalRegressor(bandwidth=0.5),
     "modal regression, compact kernel": ModalRegressor(kernel="epanechnikov"),
@@ -100,7 +98,6 @@ def test_checks_were_collected_for_every_model():
 
 def test_each_estimator_says_what_it_is():
     assert is_clusterer(QuickShift())
-    assert is_clusterer(QuickShiftTree())
     assert is_regressor(ModalRegressor())
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Diagnosis,
         ModalRegressor,
         QuickShift,
-        QuickShiftTree,
         diagnose,
         trace_branches,
     )
@@ -57,7 +56,6 @@ __all__ = [
     "ModalRegressor",
     "PredictionSet",
     "QuickShift",
-    "QuickShiftTree",
     "SegmentForest",
     "bandwidth",
     "boundary_strength",
@@ -89,7 +87,6 @@ _HOMES = {
     "ModalRegressor": "quickshift.estimators",
     "PredictionSet": "quickshift.stages",
     "QuickShift": "quickshift.estimators",
-    "QuickShiftTree": "quickshift.estimators",
     "SegmentForest": "quickshift.image",
     "boundary_strength": "quickshift.image",
     "count_pieces": "quickshift.image",

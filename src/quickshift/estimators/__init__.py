@@ -3,14 +3,12 @@
 from quickshift.estimators.diagnosis import Diagnosis, diagnose
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.quick_shift import QuickShift
-from quickshift.estimators.quick_shift_tree import QuickShiftTree
 from quickshift.estimators.trace import trace_branches
 
 __all__ = [
     "Diagnosis",
     "ModalRegressor",
     "QuickShift",
-    "QuickShiftTree",
     "diagnose",
     "trace_branches",
 ]

@@ -104,7 +104,7 @@ def diagnose(
 
     Parameters
     ----------
-    fitted : QuickShift or QuickShiftTree
+    fitted : QuickShift
         After `fit`.
     mode_radius : float, optional
         r_M: samples within this radius of a mode are not compared with it. The bandwidth if not

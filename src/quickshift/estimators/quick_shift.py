@@ -155,8 +155,18 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         nor `n_clusters` is given, a fit with `n_neighbors_` and `min_significance_` as parameters
         gives the same clusters.
     significance_ : ndarray of shape (`n_clusters_`,)
-        Prominence of each mode in standard errors of the estimate; infinite for the highest mode.
-        Computed on first access, unless the fit needed it.
+        Prominence of each mode in standard errors of the estimate, in the order of `modes_`;
+        infinite for the highest mode. Computed on first access, unless the fit needed it.
+    strength_ : ndarray of shape (n_samples,)
+        How firmly each sample belongs to its cluster, from 1 at the mode down towards 0. With a
+        bandwidth, the density divided by that of the cluster's mode; with local scale, r of the
+        mode divided by r of the sample, but at most 1. Computed on first access.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        ``1 - strength_``. Computed on first access.
+    tree_ : ClusterTree
+        The components of every level set, linked within `tau_`. Its leaves are the clusters before
+        insignificant modes are merged. Samples of weight zero are outside the tree. Linked on
+        first access, unless the fit needed it.
     tau_ : float or ndarray of shape (n_samples,)
         The tau used, one number or one per sample. With "auto" or `n_clusters`,
         ``labels_at(tau_)`` may have more clusters, because it merges no modes. If `n_clusters`
@@ -204,6 +214,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     _graph: ParentGraph
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
+    _tree: ClusterTree | None  # linked on first access
     _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
@@ -274,7 +285,6 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 "min_significance": check_min_significance(
                     self.min_significance, self.tau, self.n_clusters
                 ),
-                "link": self._needs_tree(),
             }
             check_ties(self.ties)
             check_local(get_kernel(self.kernel).name, self.n_neighbors, local=self._is_local())
@@ -328,6 +338,44 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         points = self._queries(X)
         return self._log_density_at(points)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+        """Return the mean log density at points, so that scikit-learn can compare bandwidths.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            The mean of `score_samples`. Scores of fits with local scale should only be compared
+            with each other.
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def strength(self, X: ArrayLike) -> Floats:
+        """Return how firmly new points belong to the clusters that `predict` assigns them to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            From 1 at a mode down to 0 far away from all samples; see `strength_`.
+        """
+        points = self._queries(X)
+        tau = self.tau_ if isinstance(self.tau_, float) else None
+        labels = self._labels_of(points, self.labels_, tau)
+        if isinstance(self._estimate, LocalScale):
+            return self._strength_of(scales_at_points(self._estimate, points)[0], labels)
+        return self._strength_of(self._log_density_at(points), labels)
 
     def labels_at(self, tau: float | ArrayLike) -> Indices:
         """Label the samples as if fitted with another tau; the estimator is not changed.
@@ -391,6 +439,26 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self._log_density
 
     @property
+    def tree_(self) -> ClusterTree:
+        """Cluster tree of all density levels, linked on first access."""
+        check_is_fitted(self)
+        if self._tree is None:
+            self._tree = self._tree_in_densities()
+        return self._tree
+
+    @property
+    def strength_(self) -> Floats:
+        """How firmly each sample belongs to its cluster, at most 1."""
+        check_is_fitted(self)
+        values = self.bandwidth_ if isinstance(self.bandwidth_, np.ndarray) else self.log_density_
+        return self._strength_of(values, self.labels_)
+
+    @property
+    def outlier_scores_(self) -> Floats:
+        """One minus the strength of each sample."""
+        return 1.0 - self.strength_
+
+    @property
     def significance_(self) -> Floats:
         """Prominence of each mode in standard errors of the estimate."""
         check_is_fitted(self)
@@ -448,6 +516,14 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         labels = keep_most_significant(tree, n_clusters).leaf_labels
         return self._complete(labels, self._with_absent(scale, scale.tau)[0])
 
+    def _strength_of(self, values: Floats, labels: Indices) -> Floats:
+        """Compare points with the modes of their clusters, by log density or, locally, by r."""
+        if isinstance(self.bandwidth_, np.ndarray):
+            own = self.bandwidth_[self.mode_indices_]
+            return np.minimum(own[labels] / np.maximum(values, _SHORTEST), 1.0)
+        own = self.log_density_[self.mode_indices_]
+        return np.exp(np.minimum(values - own[labels], 0.0))
+
     def _with_absent(
         self, scale: LocalScale, tau: float | Floats
     ) -> tuple[float | Floats, float, Floats]:
@@ -478,16 +554,12 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             shape = self._absent_points.shape
             require_memory(prepare_bytes(*shape), "the density at rows of weight zero", shape)
 
-    def _needs_tree(self) -> bool:
-        """Whether the cluster tree is wanted even if a given tau does not need it."""
-        return False
-
     def _is_local(self) -> bool:
         return isinstance(self.bandwidth, str) and self.bandwidth == "local"
 
     def _links(self) -> bool:
         """Whether the fit links a cluster tree."""
-        return self._needs_tree() or isinstance(self.tau, str)
+        return isinstance(self.tau, str)
 
     def _count_rules(self) -> int:
         return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
@@ -574,7 +646,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.modes_ = graph.samples.tree.coordinates(forest.roots)
         self.n_clusters_ = forest.roots.size
         self.density_ = estimate.density(graph.heights)
-        self._log_density = None
+        self._log_density = self._tree = None
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         self._store_scales(estimate, forest.tau)

@@ -255,7 +255,7 @@ class ClusterTree:
         if self.significance is None:
             raise ValueError(
                 "the significance of this tree's leaves is not known, expected a tree from "
-                "QuickShiftTree or `assess`: standard errors cannot be computed from densities "
+                "QuickShift or `assess`: standard errors cannot be computed from densities "
                 "alone. Call `assess` with the estimate first."
             )
         return self.significance
