@@ -163,7 +163,8 @@ def local_clusters_of(
     numbers = settings.numbers_of_neighbors(samples.total_weight)
     for k in numbers:
         scale = measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
-        check_scale_underflow(scale.heights)
+        if not tried:
+            check_scale_underflow(scale.heights)
         graph = find_parents(
             samples,
             scale.heights,
