@@ -100,14 +100,16 @@ def test_tree_survives_a_file(tmp_path):
         )
 
 
-def test_graph_of_merged_modes_has_no_edge_longer_than_tau():
+def test_graph_of_merged_modes_has_no_move_longer_than_tau():
     X = np.random.default_rng(0).normal(size=(500, 2))
     for bandwidth in ("local", "auto"):
         model = QuickShift(bandwidth).fit(X)
-        edges = model.to_networkx().edges(data="distance")
+        edges = model.to_networkx().edges(data=True)
+        moves = [(row, edge["distance"]) for row, _, edge in edges if "merged" not in edge]
         tau = np.broadcast_to(model.tau_, 500)
-        assert all(length <= tau[row] for row, _, length in edges)
-        assert len(edges) == 500 - (model.labels_at(model.tau_).max() + 1)
+        assert all(length <= tau[row] for row, length in moves)
+        assert len(moves) == 500 - (model.labels_at(model.tau_).max() + 1)
+        assert len(edges) == 500 - model.n_clusters_
 
 
 @pytest.mark.parametrize("settings", [{"bandwidth": 1.0, "tau": 1.0}, {}], ids=["kde", "local"])

@@ -23,9 +23,11 @@ __all__ = [
     "check_frequencies",
     "check_local",
     "check_metric",
+    "check_min_cluster_size",
     "check_min_significance",
     "check_n_neighbors",
     "check_n_trees",
+    "check_one_cut",
     "check_rtol",
     "check_scale_underflow",
     "check_taus",
@@ -137,6 +139,24 @@ def check_n_neighbors(n_neighbors: Any, total_weight: float) -> int | None:
     if not 1 <= number <= most:
         raise ValueError(f"n_neighbors is {n_neighbors!r}, expected {expected}.")
     return number
+
+
+def check_min_cluster_size(min_cluster_size: Any) -> float:
+    """Return the least total weight of a cluster."""
+    expected = "a finite number of at least 1, where 1 keeps clusters of any size"
+    return check_real(min_cluster_size, "min_cluster_size", expected, 1, closed="left")
+
+
+def check_one_cut(given: dict[str, Any]) -> str:
+    """Return the name of the only parameter of a recut that is not None."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        came = " and ".join(f"{name}={given[name]!r}" for name in names) or "no parameter"
+        raise ValueError(
+            f"recut was called with {came}, expected exactly one of {', '.join(given)}. To combine "
+            f"them, call recut on the result of recut."
+        )
+    return names[0]
 
 
 def check_min_significance(min_significance: Any, tau: Any, n_clusters: Any) -> float | None:

@@ -1,6 +1,7 @@
 """Quick Shift clustering (Algorithm 1) as a scikit-learn estimator."""
 
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,11 +15,13 @@ from quickshift.checks.clustering import (
     check_cut,
     check_local,
     check_metric,
+    check_min_cluster_size,
     check_min_significance,
+    check_one_cut,
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import check_choice, check_count
+from quickshift.checks.numbers import check_choice, check_count, check_nonnegative
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
@@ -30,7 +33,14 @@ from quickshift.memory import (
     prepare_bytes,
     require_memory,
 )
-from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of, in_densities
+from quickshift.stages.clusters import (
+    Clusters,
+    assessed_tree,
+    clusters_of,
+    in_densities,
+    merge_modes,
+    merge_small,
+)
 from quickshift.stages.density import (
     Estimate,
     heights_at_points,
@@ -38,12 +48,18 @@ from quickshift.stages.density import (
     make_estimate,
     sums_at_samples,
 )
-from quickshift.stages.forest import cut, cut_at, cut_into, linkage
-from quickshift.stages.local_clusters import LocalSettings, local_clusters_of, tree_by_scale
+from quickshift.stages.forest import Forest, cut, cut_at, cut_into, linkage
+from quickshift.stages.local_clusters import (
+    LocalSettings,
+    chance_at,
+    local_clusters_of,
+    tree_by_scale,
+)
 from quickshift.stages.local_scale import LocalScale, checked_neighbors, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph, assign_points, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
+from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.significance import keep_most_significant
 
@@ -109,6 +125,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         also of a uniform cube); in addition, modes far less significant than the others are merged.
         If a number is given, it is the only condition. If one group is split into several clusters,
         increase it; if clusters are missing, decrease it.
+    min_cluster_size : float, default=1
+        Least number of samples (total weight) of a cluster. After the modes have been chosen,
+        smaller clusters are merged into those that they meet first. The cluster of the highest
+        mode always stays.
     metric : {"euclidean", "periodic"}, default="euclidean"
         "periodic" takes `period` into account.
     period : array-like of shape (n_features,), optional
@@ -218,6 +238,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
+    _absent_tau: Floats  # their own tau, under local scale
 
     def __init__(
         self,
@@ -228,6 +249,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         kernel: str = "gaussian",
         n_clusters: int | None = None,
         min_significance: float | str = "auto",
+        min_cluster_size: float = 1,
         metric: str = "euclidean",
         period: ArrayLike | None = None,
         ties: str = "total",
@@ -240,6 +262,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.kernel = kernel
         self.n_clusters = n_clusters
         self.min_significance = min_significance
+        self.min_cluster_size = min_cluster_size
         self.metric = metric
         self.period = period
         self.ties = ties
@@ -285,6 +308,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 "min_significance": check_min_significance(
                     self.min_significance, self.tau, self.n_clusters
                 ),
+                "min_cluster_size": check_min_cluster_size(self.min_cluster_size),
             }
             check_ties(self.ties)
             check_local(get_kernel(self.kernel).name, self.n_neighbors, local=self._is_local())
@@ -426,6 +450,65 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         tree = keep_most_significant(self._assessed_tree(), n_clusters)
         return self._complete(tree.leaf_labels, tree.tau)
 
+    def recut(
+        self,
+        *,
+        tau: float | ArrayLike | None = None,
+        n_clusters: int | None = None,
+        min_significance: float | None = None,
+        min_cluster_size: float | None = None,
+    ) -> Self:
+        """Return a fitted estimator of the same fit with other clusters.
+
+        Densities and parents are not computed again, and the new estimator shares their arrays.
+        Everything works on it as after a fit: `predict`, `modes_`, `summary`, exports and further
+        recuts. This estimator is not changed.
+
+        Parameters
+        ----------
+        tau : float or array-like of shape (n_samples,), optional
+            Longest move, one length for all samples or one per sample. No modes are merged.
+        n_clusters : int, optional
+            Number of clusters. Of the modes at `tau_`, the most significant ones are kept; if
+            there are fewer modes, the longest moves are removed as well.
+        min_significance : float, optional
+            Least significance of the modes at `tau_` that are kept.
+        min_cluster_size : float, optional
+            Least number of samples (total weight) of a cluster. Of the clusters of this estimator,
+            smaller ones are merged into those that they meet first.
+
+        Returns
+        -------
+        QuickShift
+
+        Examples
+        --------
+        >>> from quickshift.datasets import blobs
+        >>> model = QuickShift().fit(blobs(600, centers=4, seed=0)[0])
+        >>> coarser = model.recut(n_clusters=2)
+        >>> model.n_clusters_, coarser.n_clusters_, coarser.modes_.shape
+        (4, 2, (2, 2))
+        >>> coarser.density_ is model.density_
+        True
+        """
+        check_is_fitted(self)
+        given = {
+            "tau": tau,
+            "n_clusters": n_clusters,
+            "min_significance": min_significance,
+            "min_cluster_size": min_cluster_size,
+        }
+        name = check_one_cut(given)
+        self._require_absent()
+        new = type(self).__new__(type(self))
+        new.__dict__.update(vars(self))
+        if name != "min_cluster_size":
+            new.tau, new.n_clusters, new.min_significance = "auto", None, "auto"
+            new.min_cluster_size = 1
+        setattr(new, name, given[name])
+        new._store_clusters(new._cut_by(name, given[name]))
+        return new
+
     @property
     def log_density_(self) -> Floats:
         """Logarithm of the density at the samples."""
@@ -478,13 +561,15 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return linkage(self._graph)
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """Return the forest after the cut at `tau_` as a directed graph.
+        """Return the clusters as a directed graph with one tree per cluster.
 
         Returns
         -------
         networkx.DiGraph
-            One node per sample of positive weight, with its ``density`` and ``label``; one edge
-            from each sample to its parent, with its ``distance``.
+            One node per sample of positive weight, with its ``density`` and ``label``. One edge
+            from each sample to its parent, with its ``distance``, if it is kept at `tau_`. A mode
+            that was merged has an edge to the mode that it was merged into, with
+            ``merged=True`` and without a distance.
         """
         check_is_fitted(self)
         import networkx
@@ -500,6 +585,11 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         graph.add_weighted_edges_from(
             zip(kept.tolist(), parent, distance, strict=True), weight="distance"
         )
+        merged = np.setdiff1d(self._clusters.unmerged.roots, self.mode_indices_)
+        if merged.size:
+            tree = self._assessed_tree()
+            into = tree.leaf_indices[tree.towards[tree.leaf_labels[merged]]]
+            graph.add_edges_from(zip(merged.tolist(), into.tolist(), strict=True), merged=True)
         return graph
 
     def _local_labels_for(self, scale: LocalScale, n_clusters: int) -> Indices:
@@ -511,10 +601,34 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if n_clusters > clusters.unmerged.roots.size:
             tau = scale.tau
             forest = cut_into(self._graph, n_clusters, relative_to=tau, n_jobs=self.n_jobs)
-            return self._complete(forest.labels, self._with_absent(scale, forest.tau)[0])
-        tree = clusters.tree or tree_by_scale(scale, clusters.unmerged)
+            return self._complete(forest.labels, self._with_absent(forest.tau)[0])
+        tree = self._link(clusters.unmerged) if clusters.tree is None else clusters.tree
         labels = keep_most_significant(tree, n_clusters).leaf_labels
-        return self._complete(labels, self._with_absent(scale, scale.tau)[0])
+        return self._complete(labels, self._with_absent(scale.tau)[0])
+
+    def _cut_by(self, name: str, value: Any) -> Clusters:
+        """Cut the parent graph again; the arguments are those of `recut`."""
+        if name == "tau":
+            forest = cut(self._graph, value, n_jobs=self.n_jobs)
+            return Clusters(forest, forest, None, 0.0)
+        forest, tree = self._clusters.unmerged, self._assessed_tree()
+        if name == "min_cluster_size":
+            return merge_small(self._clusters, check_min_cluster_size(value))
+        if name == "min_significance":
+            return merge_modes(forest, tree, None, check_nonnegative(value, name), 0.0)
+        if check_count(value, name, self.labels_.size) > forest.roots.size:
+            own = self._estimate.tau if isinstance(self._estimate, LocalScale) else None
+            forest = cut_into(self._graph, value, relative_to=own, n_jobs=self.n_jobs)
+            tree = self._link(forest)
+        return merge_modes(forest, tree, value, None, self._chance())
+
+    def _chance(self) -> float:
+        """Return the significance that chance rarely exceeds for these samples."""
+        samples = self._graph.samples
+        if isinstance(self._estimate, LocalScale):
+            return chance_at(self._estimate)
+        kernel = self._estimate.kernel.name
+        return chance_significance(samples.total_weight, samples.n_features, kernel=kernel)
 
     def _strength_of(self, values: Floats, labels: Indices) -> Floats:
         """Compare points with the modes of their clusters, by log density or, locally, by r."""
@@ -524,22 +638,17 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         own = self.log_density_[self.mode_indices_]
         return np.exp(np.minimum(values - own[labels], 0.0))
 
-    def _with_absent(
-        self, scale: LocalScale, tau: float | Floats
-    ) -> tuple[float | Floats, float, Floats]:
-        """Return tau and r with the values of samples of weight zero, as of new points.
-
-        Returns tau, the multiple of each sample's own tau that it is, and r.
-        """
-        r, multiple = scale.r, 1.0
-        if not isinstance(tau, float) and tau is not scale.tau:
+    def _with_absent(self, tau: float | Floats) -> tuple[float | Floats, float]:
+        """Return tau with that of samples of weight zero, and its multiple of each sample's own."""
+        scale, multiple = self._estimate, 1.0
+        if isinstance(tau, float) or not isinstance(scale, LocalScale):
+            return tau, multiple
+        if tau is not scale.tau:
             multiple = float(np.nanmax(tau / np.maximum(scale.tau, _SHORTEST)))
         if self._absent.size:
-            r[self._absent], own = scales_at_points(scale, self._absent_points)
-            if not isinstance(tau, float):
-                tau = tau.copy()
-                tau[self._absent] = own * multiple
-        return tau, multiple, r
+            tau = tau.copy()
+            tau[self._absent] = self._absent_tau * multiple
+        return tau, multiple
 
     def _queries(self, X: ArrayLike) -> Numbers:
         """Check new points, and that their tree fits into memory."""
@@ -559,7 +668,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def _links(self) -> bool:
         """Whether the fit links a cluster tree."""
-        return isinstance(self.tau, str)
+        small = isinstance(self.min_cluster_size, Real) and self.min_cluster_size > 1
+        return isinstance(self.tau, str) or small
 
     def _count_rules(self) -> int:
         return sum(isinstance(rule, str) for rule in (self.bandwidth, self.tau))
@@ -610,15 +720,18 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Return the cluster tree of the unmerged forest; it is built when it is first needed."""
         clusters = self._clusters
         if clusters.tree is None:
-            shape = self._graph.samples.n_samples, self._graph.samples.n_features
-            require_memory(link_bytes(shape[0]), "linking the cluster tree", shape)
-            if isinstance(self._estimate, LocalScale):
-                tree = tree_by_scale(self._estimate, clusters.unmerged)
-            else:
-                tree = assessed_tree(self._estimate, clusters.unmerged, n_jobs=self.n_jobs)
-            self._clusters = clusters = replace(clusters, tree=tree)
+            tree = self._link(clusters.unmerged)
+            self._clusters = replace(clusters, tree=tree)
             return tree
         return clusters.tree
+
+    def _link(self, forest: Forest) -> ClusterTree:
+        """Return the cluster tree of a forest, with the significance of each mode."""
+        shape = self._graph.samples.n_samples, self._graph.samples.n_features
+        require_memory(link_bytes(shape[0]), "linking the cluster tree", shape)
+        if isinstance(self._estimate, LocalScale):
+            return tree_by_scale(self._estimate, forest)
+        return assessed_tree(self._estimate, forest, n_jobs=self.n_jobs)
 
     def _tree_in_densities(self) -> ClusterTree:
         """Return the cluster tree of the unmerged forest, with densities if these do not overflow.
@@ -637,36 +750,44 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         graph: ParentGraph,
         clusters: Clusters,
     ) -> None:
-        self._estimate, self._graph, self._clusters = estimate, graph, clusters
-        forest = clusters.forest
-        self.min_significance_ = clusters.min_significance
+        self._estimate, self._graph = estimate, graph
         self.parent_ = graph.parent
         self.parent_distance_ = graph.distance
-        self.mode_indices_ = forest.roots.copy()
-        self.modes_ = graph.samples.tree.coordinates(forest.roots)
-        self.n_clusters_ = forest.roots.size
         self.density_ = estimate.density(graph.heights)
-        self._log_density = self._tree = None
+        self._log_density = None
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
-        self._store_scales(estimate, forest.tau)
+        self._store_scales(estimate)
         if self._absent.size:
             with np.errstate(over="ignore", under="ignore"):
                 absent = np.exp(self._log_density_at(self._absent_points))
             self.density_[self._absent] = absent
-        self.labels_ = self._complete(forest.labels, self.tau_)
+        self._store_clusters(clusters)
 
-    def _store_scales(self, estimate: Estimate | LocalScale, tau: float | Floats) -> None:
-        """Set `bandwidth_`, `tau_` and `n_neighbors_`, also for samples of weight zero."""
+    def _store_scales(self, estimate: Estimate | LocalScale) -> None:
+        """Set `bandwidth_` and `n_neighbors_`, also for samples of weight zero."""
         self.bandwidth_: float | Floats
-        self.tau_: float | Floats = tau
-        for name in ("n_neighbors_", "_multiple_of_tau"):
+        for name in ("n_neighbors_", "_absent_tau"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(estimate, Estimate):
             self.bandwidth_ = estimate.bandwidth
             return
-        self.n_neighbors_ = estimate.n_neighbors
-        self.tau_, self._multiple_of_tau, self.bandwidth_ = self._with_absent(estimate, tau)
+        self.n_neighbors_, r = estimate.n_neighbors, estimate.r
+        if self._absent.size:
+            r[self._absent], self._absent_tau = scales_at_points(estimate, self._absent_points)
+        self.bandwidth_ = r
+
+    def _store_clusters(self, clusters: Clusters) -> None:
+        """Set the attributes that depend on the cut."""
+        forest = clusters.forest
+        self._clusters, self._tree = clusters, None
+        self.min_significance_ = clusters.min_significance
+        self.mode_indices_ = forest.roots.copy()
+        self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
+        self.n_clusters_ = forest.roots.size
+        self.tau_: float | Floats
+        self.tau_, self._multiple_of_tau = self._with_absent(forest.tau)
+        self.labels_ = self._complete(forest.labels, self.tau_)
 
     def _complete(self, labels: Indices, tau: float | Floats) -> Indices:
         """Return a copy of labels, with samples of weight zero labeled as new points are."""

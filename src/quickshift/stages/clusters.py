@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quickshift.arrays import Floats
-from quickshift.checks.clustering import check_cut, check_min_significance
+from quickshift.checks.clustering import (
+    check_cut,
+    check_min_cluster_size,
+    check_min_significance,
+)
 from quickshift.checks.points import check_finite_density
 from quickshift.checks.results import check_same_samples
 from quickshift.memory import find_clusters_bytes, require_memory
@@ -22,6 +26,7 @@ from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.rules import automatic_tau
 from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
+from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.stages.tree.significance import (
     assess,
     keep_most_significant,
@@ -67,6 +72,7 @@ def find_clusters(
     tau: float | str = "auto",
     n_clusters: int | None = None,
     min_significance: float | str = "auto",
+    min_cluster_size: float = 1,
     link: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -92,6 +98,8 @@ def find_clusters(
     min_significance : float or "auto"
         Least significance of a mode. With "auto", `chance_significance` and the gap rule of
         `keep_significant` decide.
+    min_cluster_size : float
+        Least total weight of a cluster; smaller ones are merged into those that they meet first.
     link : bool
         Whether to build the cluster tree even if tau is given and the clusters do not need it.
     n_jobs : int, optional
@@ -119,20 +127,30 @@ def find_clusters(
     check_finite_density(graph.heights, samples.n_samples, samples.tree.absent_rows())
     length = check_cut(tau, n_clusters, samples.n_samples)
     least = check_min_significance(min_significance, tau, n_clusters)
-    links = link or length is None
+    size = check_min_cluster_size(min_cluster_size)
+    links = link or length is None or size > 1
     require_memory(find_clusters_bytes(*shape, links=links), "find_clusters", shape)
     return clusters_of(
-        estimate, graph, length, n_clusters, least, link=link, n_jobs=n_jobs, progress=progress
+        estimate,
+        graph,
+        tau=length,
+        n_clusters=n_clusters,
+        min_significance=least,
+        min_cluster_size=size,
+        link=link,
+        n_jobs=n_jobs,
+        progress=progress,
     )
 
 
 def clusters_of(
     estimate: Estimate,
     graph: ParentGraph,
+    *,
     tau: float | None,
     n_clusters: int | None,
     min_significance: float | None,
-    *,
+    min_cluster_size: float = 1.0,
     link: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -140,8 +158,10 @@ def clusters_of(
     """Find clusters as `find_clusters` does, from checked arguments; None stands for "auto"."""
     if tau is not None:
         forest = cut_at(graph, tau, n_jobs=n_jobs, progress=progress)
-        tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress) if link else None
-        return Clusters(forest, forest, tree, 0.0)
+        tree = None
+        if link or min_cluster_size > 1:
+            tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
+        return merge_small(Clusters(forest, forest, tree, 0.0), min_cluster_size)
     h, kernel = estimate.bandwidth, estimate.kernel
     length = automatic_tau(graph.samples, h, kernel, n_jobs=n_jobs, progress=progress)
     forest = cut_at(graph, length, n_jobs=n_jobs, progress=progress)
@@ -150,7 +170,9 @@ def clusters_of(
     tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
     samples = graph.samples
     chance = chance_significance(samples.total_weight, samples.n_features, kernel=kernel.name)
-    return merge_modes(forest, tree, n_clusters, min_significance, chance)
+    return merge_modes(
+        forest, tree, n_clusters, min_significance, chance, min_cluster_size=min_cluster_size
+    )
 
 
 def merge_modes(
@@ -161,6 +183,7 @@ def merge_modes(
     chance: float,
     *,
     gap: str = "largest",
+    min_cluster_size: float = 1.0,
 ) -> Clusters:
     """Keep a number of modes, those of at least a given significance, or those above chance.
 
@@ -178,6 +201,8 @@ def merge_modes(
         Used if neither is given: the significance that chance rarely exceeds.
     gap : {"largest", "last"}
         Used if neither is given: the rule of `keep_significant`.
+    min_cluster_size : float
+        Afterwards, clusters of a smaller total weight are merged, see `merge_small`.
 
     Returns
     -------
@@ -189,7 +214,31 @@ def merge_modes(
     else:
         kept = keep_significant(tree, least, gap=gap if min_significance is None else "none")
     merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
-    return Clusters(merged, forest, tree, least_kept(kept, least))
+    return merge_small(Clusters(merged, forest, tree, least_kept(kept, least)), min_cluster_size)
+
+
+def merge_small(clusters: Clusters, min_cluster_size: float) -> Clusters:
+    """Merge clusters whose total weight is too small into those that they meet first.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        With their cluster tree, unless every cluster is large enough.
+    min_cluster_size : float
+        Least total weight of a cluster. The cluster of the highest mode always stays.
+
+    Returns
+    -------
+    Clusters
+        Their ``min_significance`` is that of the given ones.
+    """
+    if min_cluster_size <= 1 or clusters.tree is None:
+        return clusters
+    gone = ~np.isin(clusters.tree.leaf_indices, clusters.forest.roots)
+    kept = contract(clusters.tree, gone)
+    kept = contract(kept, small_leaves(kept, min_cluster_size))
+    merged = replace(clusters.forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
+    return replace(clusters, forest=merged)
 
 
 def assessed_tree(

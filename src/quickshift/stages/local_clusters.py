@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 from quickshift.checks.clustering import (
     check_cut,
+    check_min_cluster_size,
     check_min_significance,
     check_scale_underflow,
     check_ties,
 )
 from quickshift.memory import local_fit_bytes, require_memory
 from quickshift.progress import Progress
-from quickshift.stages.clusters import SHORTEST, Clusters, merge_modes
+from quickshift.stages.clusters import SHORTEST, Clusters, merge_modes, merge_small
 from quickshift.stages.forest import Forest, cut_at, cut_into
 from quickshift.stages.local_scale import (
     SCALES,
@@ -62,6 +63,7 @@ class LocalSettings:
     tau: float | None = None
     n_clusters: int | None = None
     min_significance: float | None = None
+    min_cluster_size: float = 1.0
     ties: str = "total"
     link: bool = False
 
@@ -81,6 +83,7 @@ def find_local_clusters(
     tau: float | str = "auto",
     n_clusters: int | None = None,
     min_significance: float | str = "auto",
+    min_cluster_size: float = 1,
     ties: str = "total",
     link: bool = False,
     n_jobs: int | None = None,
@@ -112,6 +115,8 @@ def find_local_clusters(
     min_significance : float or "auto"
         Least significance of a mode. With "auto", `chance_significance` and the rule "last" of
         `keep_significant` decide.
+    min_cluster_size : float
+        Least total weight of a cluster; smaller ones are merged into those that they meet first.
     ties : {"total", "strict"}
         Which of two samples of equal r is higher, see `climb`.
     link : bool
@@ -141,11 +146,12 @@ def find_local_clusters(
         check_cut(tau, n_clusters, samples.n_samples),
         n_clusters,
         check_min_significance(min_significance, tau, n_clusters),
+        check_min_cluster_size(min_cluster_size),
         check_ties(ties),
         link,
     )
     shape = samples.n_samples, samples.n_features
-    links = link or settings.tau is None
+    links = link or settings.tau is None or settings.min_cluster_size > 1
     needed = local_fit_bytes(*shape, settings.n_neighbors, links=links)
     require_memory(needed, "find_local_clusters", shape)
     return local_clusters_of(samples, settings, n_jobs=n_jobs, progress=progress)
@@ -189,14 +195,16 @@ def _clusters_at(
     n_jobs, wanted = scale.n_jobs, settings.n_clusters
     if settings.tau is not None:
         forest = cut_at(graph, settings.tau, n_jobs=n_jobs, progress=progress)
-        tree = tree_by_scale(scale, forest, progress) if settings.link else None
-        return Clusters(forest, forest, tree, 0.0)
+        links = settings.link or settings.min_cluster_size > 1
+        tree = tree_by_scale(scale, forest, progress) if links else None
+        return merge_small(Clusters(forest, forest, tree, 0.0), settings.min_cluster_size)
     forest = cut_at(graph, scale.tau, n_jobs=n_jobs, progress=progress)
     if wanted is not None and wanted > forest.roots.size:
         forest = cut_into(graph, wanted, relative_to=scale.tau, n_jobs=n_jobs)
     tree = tree_by_scale(scale, forest, progress)
-    least = settings.min_significance
-    return merge_modes(forest, tree, wanted, least, chance_at(scale), gap="last")
+    least, size = settings.min_significance, settings.min_cluster_size
+    chance = chance_at(scale)
+    return merge_modes(forest, tree, wanted, least, chance, gap="last", min_cluster_size=size)
 
 
 def chance_at(scale: LocalScale) -> float:
