@@ -80,8 +80,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
         every pair is summed. Sums of the other kernels are exact.
     n_jobs : int, optional
-        Number of threads. None uses every core that the process may use (unlike scikit-learn, where
-        it means one). The result does not depend on it.
+        Number of threads. None uses every core that the process may use (unlike scikit-learn,
+        where it means one), within the limits of ``OMP_NUM_THREADS`` and threadpoolctl; inside a
+        worker of joblib, its share of the cores. The result does not depend on it.
 
     Attributes
     ----------

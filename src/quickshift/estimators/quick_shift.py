@@ -123,7 +123,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         this kind.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn,
-        where it means one). The result does not depend on it.
+        where it means one), within the limits of ``OMP_NUM_THREADS`` and threadpoolctl; inside a
+        worker of joblib, its share of the cores. The result does not depend on it.
 
     Attributes
     ----------
