@@ -1,7 +1,9 @@
 """Quick Shift clustering (Algorithm 1) as a scikit-learn estimator."""
 
+from __future__ import annotations  # short types in the output of `help`
+
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +22,7 @@ from quickshift.checks.clustering import (
 )
 from quickshift.checks.numbers import check_choice, check_count
 from quickshift.checks.points import check_weights
-from quickshift.estimators.base import all_or_nothing, validated
+from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
@@ -210,16 +212,16 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        bandwidth: float | str = "local",
-        tau: float | str = "auto",
+        bandwidth: float | Literal["local", "auto", "paper", "scott", "silverman", "cv"] = "local",
+        tau: float | Literal["auto"] = "auto",
         *,
-        n_neighbors: int | str = "auto",
-        kernel: str = "gaussian",
+        n_neighbors: int | Literal["auto"] = "auto",
+        kernel: KernelName = "gaussian",
         n_clusters: int | None = None,
-        min_significance: float | str = "auto",
-        metric: str = "euclidean",
+        min_significance: float | Literal["auto"] = "auto",
+        metric: Literal["euclidean", "periodic"] = "euclidean",
         period: ArrayLike | None = None,
-        ties: str = "total",
+        ties: Literal["total", "strict"] = "total",
         rtol: float = 1e-9,
         n_jobs: int | None = None,
     ) -> None:
@@ -289,6 +291,30 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             if report:
                 report.end(points, sample_weight)
         return self
+
+    def fit_predict(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Indices:
+        """Fit, and return the label of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Frequencies, see `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The attribute `labels_`.
+        """
+        return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def predict(self, X: ArrayLike) -> Indices:
         """Label new points.
@@ -409,7 +435,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return linkage(self._graph)
 
-    def to_networkx(self) -> "networkx.DiGraph":
+    def to_networkx(self) -> networkx.DiGraph:
         """Return the forest after the cut at `tau_` as a directed graph.
 
         Returns
@@ -444,7 +470,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             tau = scale.tau
             forest = cut_into(self._graph, n_clusters, relative_to=tau, n_jobs=self.n_jobs)
             return self._complete(forest.labels, self._with_absent(scale, forest.tau)[0])
-        tree = clusters.tree or tree_by_scale(scale, clusters.unmerged)
+        tree = clusters.tree
+        if tree is None:
+            tree = tree_by_scale(scale, clusters.unmerged)
         labels = keep_most_significant(tree, n_clusters).leaf_labels
         return self._complete(labels, self._with_absent(scale, scale.tau)[0])
 
