@@ -1,22 +1,31 @@
 """The number of threads that a call uses."""
 
+import json
 import os
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
+import threadpoolctl
 
-from quickshift import threads
+from quickshift import QuickShift, threads
 from quickshift.stages import estimate_density
 from quickshift.threads import resolve_threads
 
 
 @pytest.fixture
 def six_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six cores, and no limits except those that a test sets."""
     monkeypatch.setattr(threads, "_available_cores", lambda: 6)
-    monkeypatch.delitem(sys.modules, "distributed", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for module in ("distributed", "joblib.parallel", "threadpoolctl"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 64, np.int64(3)])
@@ -149,6 +158,208 @@ def test_dask_imported_but_not_working_changes_nothing(
 def test_dask_is_not_imported_to_find_out() -> None:
     resolve_threads(None)
     assert "distributed" not in sys.modules
+
+
+# The environment
+
+
+@pytest.mark.usefixtures("six_cores")
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1", 1), ("4", 4), (" 2 ", 2), ("4,2", 4), ("2,8,1", 2), ("99", 6)]
+)
+def test_none_respects_omp_num_threads(
+    monkeypatch: pytest.MonkeyPatch, text: str, expected: int
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    assert resolve_threads(None) == expected
+
+
+@pytest.mark.usefixtures("six_cores")
+@pytest.mark.parametrize("text", ["", "all", "0", "-3", ",4", "2.5", "0x2", "9" * 5000])
+def test_nonsense_in_omp_num_threads_is_ignored(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    assert resolve_threads(None) == 6
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_a_number_overrides_omp_num_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert resolve_threads(3) == 3
+    assert resolve_threads(-1) == 6
+
+
+# Limits set by threadpoolctl
+
+
+class Pool:
+    """A library as threadpoolctl describes it."""
+
+    def __init__(self, user_api: str, count: int | None) -> None:
+        self.user_api = user_api
+        self.count = count
+
+    def get_num_threads(self) -> int | None:
+        return self.count
+
+
+def pretend_threadpoolctl(monkeypatch: pytest.MonkeyPatch, *pools: Pool) -> list[None]:
+    """Replace threadpoolctl; the list that is returned has one element per search for pools."""
+    searches: list[None] = []
+
+    def search() -> SimpleNamespace:
+        searches.append(None)
+        return SimpleNamespace(lib_controllers=list(pools))
+
+    module = ModuleType("threadpoolctl")
+    module.ThreadpoolController = search
+    monkeypatch.setitem(sys.modules, "threadpoolctl", module)
+    monkeypatch.setattr(threads, "_pools", threads.lru_cache(1)(threads._pools.__wrapped__))
+    return searches
+
+
+@pytest.mark.parametrize("limits", [1, {"openmp": 1}])
+@pytest.mark.parametrize("user_api", [None, "openmp"])
+def test_none_respects_the_limits_of_threadpoolctl(limits: object, user_api: str | None) -> None:
+    QuickShift().fit([[0.0], [1.0]])  # loads scikit-learn, and OpenMP with it
+    with threadpoolctl.threadpool_limits(limits, user_api=user_api):
+        assert resolve_threads(None) == 1
+        assert resolve_threads(3) == 3
+
+
+def test_limits_end_with_their_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_available_cores", lambda: 6)
+    before = resolve_threads(None)
+    with threadpoolctl.threadpool_limits(1):
+        pass
+    assert resolve_threads(None) == before
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_a_limit_of_blas_alone_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend_threadpoolctl(monkeypatch, Pool("blas", 1), Pool("openmp", 4), Pool("blas", 2))
+    assert resolve_threads(None) == 4
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_without_openmp_the_limit_of_blas_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend_threadpoolctl(monkeypatch, Pool("blas", 1), Pool("blas", None))
+    assert resolve_threads(None) == 1
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_a_library_that_limits_only_itself_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend_threadpoolctl(monkeypatch, Pool("openmp", 1), Pool("openmp", 5))
+    assert resolve_threads(None) == 5
+
+
+@pytest.mark.usefixtures("six_cores")
+@pytest.mark.parametrize("pools", [[], [Pool("openmp", None)], [Pool("openmp", 0)], [object()]])
+def test_unknown_numbers_of_threadpoolctl_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, pools: list[Pool]
+) -> None:
+    pretend_threadpoolctl(monkeypatch, *pools)
+    assert resolve_threads(None) == 6
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_pools_are_searched_again_only_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool("openmp", 4)
+    searches = pretend_threadpoolctl(monkeypatch, pool)
+    assert [resolve_threads(None) for _ in range(3)] == [4, 4, 4]
+    pool.count = 2
+    assert resolve_threads(None) == 2
+    assert len(searches) == 1
+    monkeypatch.setitem(sys.modules, "just_imported", ModuleType("just_imported"))
+    assert resolve_threads(None) == 2
+    assert len(searches) == 2
+
+
+def test_asking_for_limits_takes_far_less_than_a_small_fit() -> None:
+    QuickShift().fit([[0.0], [1.0]])
+    times = []
+    for _ in range(50):
+        begin = time.perf_counter()
+        resolve_threads(None)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 1e-4  # 15 µs on an idle machine, a small fit takes 4 ms
+
+
+def test_nothing_is_imported_to_find_the_limits() -> None:
+    code = (
+        "import json, sys; from quickshift.threads import resolve_threads\n"
+        "before = set(sys.modules); resolve_threads(None)\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert json.loads(done.stdout) == []
+
+
+# Inside joblib
+
+
+def run_in_workers(backend: str, n_jobs: int = 2, **config: int) -> list[int]:
+    """Return what None means in each of the workers of joblib."""
+    with joblib.parallel_config(backend=backend, n_jobs=n_jobs, **config):
+        return joblib.Parallel()(joblib.delayed(resolve_threads)(None) for _ in range(2))
+
+
+def test_a_loky_worker_uses_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    share = min(max(1, joblib.cpu_count() // 2), threads._available_cores())
+    assert run_in_workers("loky") == [share, share]
+
+
+def test_a_loky_worker_respects_inner_max_num_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert run_in_workers("loky", inner_max_num_threads=1) == [1, 1]
+    expected = min(2, threads._available_cores())
+    assert run_in_workers("loky", inner_max_num_threads=2) == [expected, expected]
+
+
+def test_a_worker_thread_of_joblib_uses_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "_available_cores", lambda: 6)
+    assert run_in_workers("threading") == [1, 1]
+
+
+def test_a_worker_thread_of_joblib_uses_omp_num_threads_if_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_available_cores", lambda: 6)
+    monkeypatch.setattr(threads, "_pool_limit", lambda: None)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert run_in_workers("threading") == [3, 3]
+
+
+def test_one_job_of_joblib_uses_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "_available_cores", lambda: 6)
+    monkeypatch.setattr(threads, "_pool_limit", lambda: None)
+    assert run_in_workers("threading", n_jobs=1) == [6, 6]
+
+
+def test_a_thread_outside_joblib_uses_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "_available_cores", lambda: 6)
+    monkeypatch.setattr(threads, "_pool_limit", lambda: None)
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(resolve_threads(None)))
+    thread.start()
+    thread.join()
+    assert found == [6]
+
+
+@pytest.mark.usefixtures("six_cores")
+@pytest.mark.parametrize("found", [None, (SimpleNamespace(), 1), 3])
+def test_a_joblib_that_does_not_tell_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, found: object
+) -> None:
+    joblib_parallel = ModuleType("joblib.parallel")
+    joblib_parallel.get_active_backend = lambda: found
+    monkeypatch.setitem(sys.modules, "joblib.parallel", joblib_parallel)
+    assert resolve_threads(None) == 6
 
 
 def test_more_threads_than_the_machine_has_are_no_matter() -> None:

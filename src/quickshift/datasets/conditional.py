@@ -12,15 +12,16 @@ Statistics 44(2), 489–514, study the estimation of such modes; the curves here
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
+from quickshift.bundles import Bundle, number
 from quickshift.checks.datasets import Seed, check_seed, check_single_x, check_x_inside
 from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.datasets.gaussian_mixture import modes_on_line
@@ -36,8 +37,8 @@ __all__ = [
 Branches = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
-@dataclass(frozen=True)
-class ConditionalMixture:
+@dataclass(frozen=True, repr=False, eq=False)
+class ConditionalMixture(Bundle):
     """A distribution of (x, y) where x lies in an interval and y given x is a Gaussian mixture.
 
     Parameters
@@ -68,6 +69,19 @@ class ConditionalMixture:
     low: float = 0.0
     high: float = 1.0
     marginal: Literal["uniform", "arcsine"] = "uniform"
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.high, self.marginal))
+
+    def _compared(self) -> tuple[Any, ...]:
+        return *_function_and_arguments(self.branches), self.low, self.high, self.marginal
+
+    def _facts(self) -> Iterable[str]:
+        function, arguments = _function_and_arguments(self.branches)
+        name = getattr(function, "__name__", type(function).__name__).lstrip("_")
+        given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        yield f"{name}({given})" if given else name
+        yield f"x {self.marginal} from {number(self.low)} to {number(self.high)}"
 
     def sample(self, n: int, seed: Seed = 0) -> tuple[Floats, Floats]:
         """Draw ``n`` pairs.
@@ -145,6 +159,13 @@ class ConditionalMixture:
         with np.errstate(divide="ignore"):
             density: Floats = 1 / (np.pi * np.sqrt((x - self.low) * (self.high - x)))
         return density
+
+
+def _function_and_arguments(branches: Branches) -> tuple[Any, dict[str, Any]]:
+    """Split a function whose keyword arguments were fixed by `partial`."""
+    if isinstance(branches, partial) and not branches.args:
+        return branches.func, branches.keywords
+    return branches, {}
 
 
 def two_branches(noise: float = 0.2) -> ConditionalMixture:

@@ -22,6 +22,7 @@ Statistics 33(5), 2042–2065.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.datasets import (
     Seed,
     check_component_means,
@@ -48,8 +50,8 @@ LEAVE_SADDLE = 1e-2  # step away from a saddle, to either side
 FLAT = 1e-7  # a smaller upward curvature counts as zero
 
 
-@dataclass(frozen=True, init=False, eq=False)
-class GaussianMixture:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class GaussianMixture(Bundle):
     """A mixture of Gaussians in any dimension, with its density and its true modes.
 
     Parameters
@@ -99,6 +101,18 @@ class GaussianMixture:
         object.__setattr__(self, "means", frozen(centers))
         object.__setattr__(self, "covariances", frozen(full))
         object.__setattr__(self, "weights", frozen(shares))
+
+    def __len__(self) -> int:
+        """Return the number of components."""
+        return len(self.weights)
+
+    def __hash__(self) -> int:
+        return hash((self.means.shape, *self.means.ravel().tolist()))
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "component")
+        yield counted(self.n_features, "feature")
+        yield f"weights {span(self.weights)}"
 
     @property
     def n_features(self) -> int:

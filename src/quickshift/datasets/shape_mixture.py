@@ -7,13 +7,15 @@ center. A `Ball` and a `Box` are plateaus: each of their points is a mode in the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, counted, shortened, span
 from quickshift.checks.datasets import (
     Seed,
     check_component_weights,
@@ -28,7 +30,7 @@ from quickshift.datasets.sampling import draw, frozen
 __all__ = ["Ball", "Box", "Dome", "ShapeMixture"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ball:
     """The uniform distribution on a ball: an interval on the line, a disc in the plane.
 
@@ -50,6 +52,8 @@ class Ball:
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", check_vector(self.center, "center"))
         object.__setattr__(self, "radius", check_positive(self.radius, "radius"))
+
+    __repr__ = shortened
 
     def density(self, X: ArrayLike) -> Floats:
         """Return the density at each row of ``X``, shape (m,)."""
@@ -77,7 +81,7 @@ class Ball:
         return around
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dome(Ball):
     """A density on a ball that decreases as 1 − ‖u‖² from the center to the boundary.
 
@@ -104,7 +108,7 @@ class Dome(Ball):
         return self._around_center(np.sqrt(rng.beta(len(self.center) / 2, 2.0, n)), rng)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box:
     """The uniform distribution on a box with sides along the axes.
 
@@ -128,6 +132,8 @@ class Box:
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
+    __repr__ = shortened
+
     @property
     def center(self) -> tuple[float, ...]:
         """Center of the box."""
@@ -148,8 +154,8 @@ class Box:
 Shape = Ball | Box
 
 
-@dataclass(frozen=True, init=False, eq=False)
-class ShapeMixture:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ShapeMixture(Bundle):
     """A mixture of balls, domes and boxes in any dimension.
 
     Parameters
@@ -182,6 +188,19 @@ class ShapeMixture:
         shares = check_component_weights(weights, len(shapes))
         object.__setattr__(self, "shapes", tuple(shapes))
         object.__setattr__(self, "weights", frozen(shares))
+
+    def __len__(self) -> int:
+        """Return the number of shapes."""
+        return len(self.shapes)
+
+    def __hash__(self) -> int:
+        return hash(self.shapes)
+
+    def _facts(self) -> Iterable[str]:
+        kinds = Counter(type(shape).__name__ for shape in self.shapes)
+        yield " and ".join(f"{count} {kind}" for kind, count in kinds.items())  # "2 Dome and 1 Box"
+        yield counted(self.n_features, "feature")
+        yield f"weights {span(self.weights)}"
 
     @property
     def n_features(self) -> int:

@@ -3,12 +3,15 @@
 from quickshift.estimators.diagnosis import Diagnosis, diagnose
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.quick_shift import QuickShift
+from quickshift.estimators.summary import Candidate, Summary
 from quickshift.estimators.trace import trace_branches
 
 __all__ = [
+    "Candidate",
     "Diagnosis",
     "ModalRegressor",
     "QuickShift",
+    "Summary",
     "diagnose",
     "trace_branches",
 ]

@@ -1,7 +1,10 @@
-"""Parts that the estimators share: validating X, and undoing a fit that fails."""
+"""Parts that the estimators share: names of kernels, validating X, undoing a fit that fails."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +14,20 @@ from sklearn.utils.validation import validate_data
 from quickshift.arrays import Numbers
 from quickshift.checks.points import check_points, refuse_masked_or_dates
 
-__all__ = ["all_or_nothing", "validated"]
+__all__ = ["KernelName", "all_or_nothing", "validated"]
+
+KernelName = Literal[
+    "gaussian",
+    "exponential",
+    "silverman",
+    "uniform",
+    "tophat",
+    "triangular",
+    "linear",
+    "tricube",
+    "cosine",
+    "epanechnikov",
+]
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """Modal regression (Algorithm 3) as a scikit-learn estimator."""
 
+from __future__ import annotations  # short types in the output of `help`
+
 import warnings
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +22,7 @@ from quickshift.checks.regression import (
     check_n_outputs,
     check_response_given,
 )
-from quickshift.estimators.base import all_or_nothing, validated
+from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.kernels import get_kernel
 from quickshift.memory import require_memory
 from quickshift.stages.regression.conditional_modes import find_modes
@@ -80,8 +82,9 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
         every pair is summed. Sums of the other kernels are exact.
     n_jobs : int, optional
-        Number of threads. None uses every core that the process may use (unlike scikit-learn, where
-        it means one). The result does not depend on it.
+        Number of threads. None uses every core that the process may use (unlike scikit-learn,
+        where it means one), within the limits of ``OMP_NUM_THREADS`` and threadpoolctl; inside a
+        worker of joblib, its share of the cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -120,10 +123,10 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        bandwidth: float | tuple[float, float] | str = "auto",
-        tau: float | str = "auto",
+        bandwidth: float | tuple[float, float] | Literal["auto", "cv", "prediction_set"] = "auto",
+        tau: float | Literal["auto"] = "auto",
         *,
-        kernel: str = "gaussian",
+        kernel: KernelName = "gaussian",
         min_density_ratio: float = 0.01,
         period: ArrayLike | None = None,
         rtol: float = 1e-9,
@@ -344,7 +347,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         """Return the modes at queries that are already checked."""
         return find_modes(self._joint, points, self._mode_options, self._sorted_responses)
 
-    def _calibrated(self) -> tuple["ModalRegressor", tuple[Floats, Floats]]:
+    def _calibrated(self) -> tuple[ModalRegressor, tuple[Floats, Floats]]:
         """Return the model that prediction sets are built on, and its scores and their weights."""
         if self._calibration is not None:
             return self, self._calibration
@@ -355,7 +358,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             raise AssertionError("_without_held_out returned a model without calibration")
         return split, split._calibration
 
-    def _without_held_out(self) -> "ModalRegressor":
+    def _without_held_out(self) -> ModalRegressor:
         """Return a model fitted without every fourth row, and calibrated on these rows."""
         data = self._data
         held_out = np.arange(len(data.X)) % 4 == 3

@@ -1,8 +1,10 @@
 """Quick Shift clustering (Algorithm 1) as a scikit-learn estimator."""
 
+from __future__ import annotations  # short types in the output of `help`
+
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +25,10 @@ from quickshift.checks.clustering import (
 )
 from quickshift.checks.numbers import check_choice, check_count, check_nonnegative
 from quickshift.checks.points import check_weights
-from quickshift.estimators.base import all_or_nothing, validated
+from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
+from quickshift.estimators.summarize import summarize
+from quickshift.estimators.summary import Summary
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
     fit_bytes,
@@ -143,7 +147,8 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         this kind.
     n_jobs : int, optional
         Number of threads. None uses every core that the process may use (unlike scikit-learn,
-        where it means one). The result does not depend on it.
+        where it means one), within the limits of ``OMP_NUM_THREADS`` and threadpoolctl; inside a
+        worker of joblib, its share of the cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -242,17 +247,17 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        bandwidth: float | str = "local",
-        tau: float | str = "auto",
+        bandwidth: float | Literal["local", "auto", "paper", "scott", "silverman", "cv"] = "local",
+        tau: float | Literal["auto"] = "auto",
         *,
-        n_neighbors: int | str = "auto",
-        kernel: str = "gaussian",
+        n_neighbors: int | Literal["auto"] = "auto",
+        kernel: KernelName = "gaussian",
         n_clusters: int | None = None,
-        min_significance: float | str = "auto",
+        min_significance: float | Literal["auto"] = "auto",
         min_cluster_size: float = 1,
-        metric: str = "euclidean",
+        metric: Literal["euclidean", "periodic"] = "euclidean",
         period: ArrayLike | None = None,
-        ties: str = "total",
+        ties: Literal["total", "strict"] = "total",
         rtol: float = 1e-9,
         n_jobs: int | None = None,
     ) -> None:
@@ -323,6 +328,30 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             if report:
                 report.end(points, sample_weight)
         return self
+
+    def fit_predict(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Indices:
+        """Fit, and return the label of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Frequencies, see `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The attribute `labels_`.
+        """
+        return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def predict(self, X: ArrayLike) -> Indices:
         """Label new points.
@@ -548,6 +577,26 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         tree = self._assessed_tree()
         return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
 
+    def summary(self) -> Summary:
+        """Explain the clusters: one row per cluster, what was not kept and why, and what to do.
+
+        Returns
+        -------
+        Summary
+            ``print`` shows it as text, notebooks as a table; ``to_pandas()`` returns the table.
+
+        Examples
+        --------
+        >>> from quickshift.datasets import blobs
+        >>> summary = QuickShift().fit(blobs(600, centers=4, seed=0)[0]).summary()
+        >>> print(str(summary).splitlines()[0])
+        4 clusters of 600 samples with 2 features
+        >>> len(summary.to_pandas())
+        4
+        """
+        check_is_fitted(self)
+        return summarize(self)
+
     def to_linkage(self) -> Floats:
         """Return the cuts at every tau as one SciPy linkage matrix.
 
@@ -560,7 +609,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return linkage(self._graph)
 
-    def to_networkx(self) -> "networkx.DiGraph":
+    def to_networkx(self) -> networkx.DiGraph:
         """Return the clusters as a directed graph with one tree per cluster.
 
         Returns

@@ -1,5 +1,7 @@
 """The branches of a modal regression along its one feature, for plots."""
 
+from __future__ import annotations  # short types in the output of `help`
+
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 

@@ -1,12 +1,14 @@
 """The forest of a picture: its segments for every tau, and the strength of their boundaries."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, number
 from quickshift.checks.images import check_n_segments, check_start_label, check_tau_within
 from quickshift.image.graph import PixelGraph
 from quickshift.memory import cut_bytes, require_memory
@@ -18,7 +20,7 @@ __all__ = ["SegmentForest", "boundary_strength", "cut_forest", "cut_forest_into"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SegmentForest:
+class SegmentForest(Bundle):
     """The parents of a picture's pixels, from which the segments of every tau follow quickly.
 
     Attributes
@@ -40,8 +42,10 @@ class SegmentForest:
     density: Floats
     max_tau: float = math.inf
 
-    def __repr__(self) -> str:
-        return f"SegmentForest(shape={self.parent.shape}, max_tau={self.max_tau})"
+    def _facts(self) -> Iterable[str]:
+        yield f"shape {self.parent.shape}"
+        yield f"{int(np.isinf(self.parent_distance).sum())} without a parent"
+        yield f"max_tau {number(self.max_tau)}"
 
     def labels_at(self, tau: float, *, start_label: int = 0, n_jobs: int | None = None) -> Indices:
         """Label the segments that remain when all moves longer than tau are cut.

@@ -5,12 +5,13 @@
     Estimate, ParentGraph --automatic tau--> cut --> link --> assess --> keep the significant modes
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quickshift.arrays import Floats
+from quickshift.bundles import Bundle, counted, number, span
 from quickshift.checks.clustering import (
     check_cut,
     check_min_cluster_size,
@@ -39,8 +40,8 @@ __all__ = ["Clusters", "find_clusters"]
 SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0: linking needs a positive one
 
 
-@dataclass(frozen=True)
-class Clusters:
+@dataclass(frozen=True, repr=False, eq=False)
+class Clusters(Bundle):
     """Clusters of samples, before and after insignificant modes were merged.
 
     Attributes
@@ -63,6 +64,16 @@ class Clusters:
     unmerged: Forest
     tree: ClusterTree | None
     min_significance: float
+
+    def __len__(self) -> int:
+        """Return the number of clusters."""
+        return len(self.forest)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self.forest.labels), "sample")
+        yield f"{counted(len(self), 'cluster')} from {counted(len(self.unmerged), 'mode')}"
+        yield f"tau {span(self.forest.tau)}"
+        yield f"min_significance {number(self.min_significance)}"
 
 
 def find_clusters(

@@ -1,6 +1,7 @@
 """Densities: the kernel density estimate at the samples and at other points."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
+from quickshift.bundles import Bundle, counted, number
 from quickshift.checks.clustering import check_bandwidth_underflow, check_rtol
 from quickshift.checks.numbers import check_bandwidth
 from quickshift.checks.points import check_n_features, check_points
@@ -23,8 +25,8 @@ __all__ = ["Estimate", "estimate_density", "fit_estimate"]
 SIGNIFICANT_BITS = 36
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimate(Bundle):
     """A kernel density estimate over samples.
 
     The compiled core computes sums of kernel profiles, Σ wᵢ k(‖x - xᵢ‖ / h). A sum is the height
@@ -49,6 +51,12 @@ class Estimate:
     bandwidth: float
     rtol: float
     n_jobs: int | None
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(self.samples.n_samples, "sample")
+        yield counted(self.samples.n_features, "feature")
+        yield f"{self.kernel.name} kernel"
+        yield f"bandwidth {number(self.bandwidth)}"
 
     @property
     def log_constant(self) -> float:

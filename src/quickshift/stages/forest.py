@@ -1,5 +1,6 @@
 """Forests: the parent graph cut at tau. Its trees are the clusters and its roots the modes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_n_trees, check_taus
 from quickshift.checks.numbers import check_count
 from quickshift.checks.results import check_parents_have_weight
@@ -36,8 +38,8 @@ class Edges(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Forest:
+@dataclass(frozen=True, repr=False, eq=False)
+class Forest(Bundle):
     """The parent graph after a cut.
 
     Attributes
@@ -57,6 +59,15 @@ class Forest:
     roots: Indices
     tau: float | Floats
     graph: ParentGraph
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.roots)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self.labels), "sample")
+        yield counted(len(self), "tree")
+        yield f"tau {span(self.tau)}"
 
 
 def cut(

@@ -5,8 +5,10 @@
     Samples --local_scale(K)--> climb --> cut(tau) --> link(tau) --> assess --> keep the significant
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from quickshift.bundles import Bundle, counted
 from quickshift.checks.clustering import (
     check_cut,
     check_min_cluster_size,
@@ -35,8 +37,8 @@ from quickshift.stages.tree.significance import assess_by_scale
 __all__ = ["LocalClusters", "find_local_clusters"]
 
 
-@dataclass(frozen=True)
-class LocalClusters:
+@dataclass(frozen=True, repr=False, eq=False)
+class LocalClusters(Bundle):
     """Clusters under local scale, and what they were found from.
 
     Attributes
@@ -53,6 +55,14 @@ class LocalClusters:
     scale: LocalScale
     graph: ParentGraph
     clusters: Clusters
+
+    def __len__(self) -> int:
+        """Return the number of clusters."""
+        return len(self.clusters)
+
+    def _facts(self) -> Iterable[str]:
+        yield from self.clusters._facts()
+        yield counted(self.scale.n_neighbors, "neighbor")
 
 
 @dataclass(frozen=True)

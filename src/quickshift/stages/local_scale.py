@@ -1,6 +1,7 @@
 """Local scale: a density without a bandwidth, from the distances to the nearest samples."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_frequencies, check_n_neighbors
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.memory import local_scale_bytes, prepare_bytes, require_memory
@@ -26,8 +28,8 @@ _NEIGHBORS_PER_ROOT = 1.6
 _SMALLEST = float(np.finfo(np.float64).tiny)  # replaces an r of 0, which only underflow can give
 
 
-@dataclass(frozen=True)
-class LocalScale:
+@dataclass(frozen=True, repr=False, eq=False)
+class LocalScale(Bundle):
     """The mean distance r of every sample to its K nearest others, and the density that it gives.
 
     The density is f(x) = c / (W r(x)^d), where W is the number of samples or the sum of their
@@ -56,6 +58,13 @@ class LocalScale:
     n_jobs: int | None
 
     significant_bits = SIGNIFICANT_BITS
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(self.samples.n_samples, "sample")
+        yield counted(self.samples.n_features, "feature")
+        yield counted(self.n_neighbors, "neighbor")
+        yield f"r {span(self.r)}"
+        yield f"tau {span(self.tau)}"
 
     @property
     def r(self) -> Floats:

@@ -1,5 +1,6 @@
 """Parents: every sample's nearest higher sample (Algorithm 1 before the cut at tau)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_taus, check_ties
 from quickshift.checks.numbers import check_count
 from quickshift.checks.points import check_density, check_n_features, check_points
@@ -19,8 +21,8 @@ from quickshift.threads import resolve_threads
 __all__ = ["ParentGraph", "assign", "climb", "rounded"]
 
 
-@dataclass(frozen=True)
-class ParentGraph:
+@dataclass(frozen=True, repr=False, eq=False)
+class ParentGraph(Bundle):
     """The parent of every sample, before any cut. For every tau, `cut` makes a forest of it.
 
     Attributes
@@ -46,6 +48,16 @@ class ParentGraph:
     heights: Floats
     ties: str = "total"
     significant_bits: int = SIGNIFICANT_BITS
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.parent)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "sample")
+        yield f"{int(np.isinf(self.distance).sum())} without a parent"
+        yield f"distances {span(self.distance[np.isfinite(self.distance)])}"
+        yield f"ties {self.ties!r}"
 
     def highest_first(self, rows: Indices) -> Indices:
         """Sort rows in descending order of height."""

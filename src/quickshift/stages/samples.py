@@ -1,11 +1,15 @@
 """Samples: points that were checked, stripped of duplicates, weighted and put into a k-d tree."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
+from quickshift.bundles import Bundle, counted, number
 from quickshift.checks.points import check_period, check_points, check_weights
 from quickshift.checks.results import check_bare_samples
 from quickshift.memory import prepare_bytes, require_memory
@@ -15,8 +19,8 @@ from quickshift.threads import resolve_threads
 __all__ = ["Samples", "prepare"]
 
 
-@dataclass(frozen=True)
-class Samples:
+@dataclass(frozen=True, repr=False, eq=False)
+class Samples(Bundle):
     """Points in a k-d tree. Stages accept them in place of an array, so the tree is built once.
 
     Attributes
@@ -29,6 +33,21 @@ class Samples:
 
     tree: _core.Tree
     period: Floats | None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.n_samples
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(self.n_samples, "row")
+        yield counted(self.n_features, "feature")
+        if self.period is not None:
+            yield f"{int(np.isfinite(self.period).sum())} periodic"
+        yield f"{self.tree.n_locations} distinct"
+        yield f"total weight {number(self.total_weight)}"
+
+    def _compared(self) -> tuple[Any, ...]:
+        return *self.tree.locations(), self.tree.slots_of_rows(), self.period
 
     @property
     def n_samples(self) -> int:

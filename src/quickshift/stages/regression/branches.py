@@ -1,11 +1,13 @@
 """Conditional modes at increasing x, joined into curves (branches)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.numbers import check_length
 from quickshift.checks.regression import check_grid, check_one_output
 from quickshift.stages.regression.conditional_modes import ConditionalModes
@@ -27,8 +29,8 @@ _FEWEST_LINE_POINTS = 3
 _SQUARE_SHARE = 1e-6
 
 
-@dataclass(frozen=True)
-class Branch:
+@dataclass(frozen=True, repr=False, eq=False)
+class Branch(Bundle):
     """A curve of conditional modes, one per x from where it begins to where it ends; see `trace`.
 
     Attributes
@@ -52,6 +54,12 @@ class Branch:
     def __len__(self) -> int:
         """Return the number of points."""
         return len(self.x)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "point")
+        yield f"x {span(self.x)}"
+        yield f"y {span(self.y)}"
+        yield f"positions {self.start} to {self.stop - 1} of the grid"
 
 
 def trace(grid: ArrayLike, modes: ConditionalModes, *, longest_step: float) -> list[Branch]:

@@ -4,7 +4,7 @@ Responses of one column are searched by branch and bound in the core (decision 2
 columns by Quick Shift among the responses (`response_space`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
+from quickshift.bundles import counted, span
 from quickshift.checks.numbers import check_tau
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.checks.regression import check_min_density_ratio
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ConditionalModes", "conditional_modes"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ConditionalModes(Ragged):
     """The conditional modes at each of m queries, k modes in total.
 
@@ -71,6 +72,14 @@ class ConditionalModes(Ragged):
     densities: Floats
     heights: Floats
     support: Floats
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "query", "queries")
+        yield counted(len(self.values), "mode")
+        yield f"{span(self.counts)} per query"
+        if self.values.ndim > 1:
+            yield counted(self.values.shape[1], "output")
+        yield f"values {span(self.values)}"
 
     def __getitem__(self, query: int) -> Floats:
         """Return the modes at one query, the highest first."""

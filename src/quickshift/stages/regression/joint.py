@@ -7,6 +7,7 @@ along them.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.bundles import Bundle, counted, number
 from quickshift.checks.points import (
     check_n_features,
     check_period,
@@ -41,8 +43,8 @@ _RUNG_SPACING = 0.05, 0.5
 _LARGEST_PLACE = 2.0**500
 
 
-@dataclass(frozen=True)
-class RegressionData:
+@dataclass(frozen=True, repr=False, eq=False)
+class RegressionData(Bundle):
     """Checked samples of (x, y), with the settings that every estimate from them shares.
 
     Attributes
@@ -70,6 +72,16 @@ class RegressionData:
     kernel: str
     rtol: float
     n_jobs: int | None
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.X)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "sample")
+        yield counted(self.X.shape[1], "feature")
+        yield counted(1 if self.y.ndim == 1 else self.y.shape[1], "output")
+        yield f"{self.kernel} kernel"
 
     def joint(self, bandwidth: float | tuple[float, float]) -> "Joint":
         """Return the joint estimate with the given bandwidths."""
@@ -121,8 +133,8 @@ class Responses:
     weights: Floats
 
 
-@dataclass(frozen=True)
-class Joint:
+@dataclass(frozen=True, repr=False, eq=False)
+class Joint(Bundle):
     """The joint density estimate f̂(x, y) over samples.
 
     Attributes
@@ -145,6 +157,13 @@ class Joint:
     weights: Floats
     bandwidth: tuple[float, float]
     divisor: tuple[float, float]
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(self.features.samples.n_samples, "sample")
+        yield counted(self.features.samples.n_features, "feature")
+        yield counted(self.n_outputs, "output")
+        yield f"{self.kernel.name} kernel"
+        yield "bandwidths {} and {}".format(*map(number, self.bandwidth))
 
     @property
     def kernel(self) -> Kernel:

@@ -5,13 +5,14 @@ A set contains a given share of new responses. The method is that of Vovk, Gamme
 Tibshirani & Wasserman (2016), Nonparametric modal regression, Annals of Statistics 44(2), 489-514.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats
+from quickshift.bundles import counted, number, span
 from quickshift.checks.points import check_responses
 from quickshift.checks.regression import check_response_shape
 from quickshift.stages.regression.conditional_modes import ConditionalModes
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class PredictionSet(Ragged):
     """Intervals of responses at each of m queries, k intervals in total.
 
@@ -54,6 +55,14 @@ class PredictionSet(Ragged):
 
     lower: Floats
     upper: Floats
+
+    def _facts(self) -> Iterable[str]:
+        flat = self.lower.ndim == 1
+        yield counted(len(self), "query", "queries")
+        yield counted(len(self.lower), *(("interval",) if flat else ("box", "boxes")))
+        yield f"{span(self.counts)} per query"
+        if flat and len(self):
+            yield f"mean length {number(self.lengths.mean())}"
 
     def __getitem__(self, query: int) -> Floats:
         """Return the lower and upper ends at one query, one row per interval."""

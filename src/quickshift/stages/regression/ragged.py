@@ -1,17 +1,19 @@
 """Results with a different number of elements per query, stored flat with CSR offsets."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import index
 
 import numpy as np
 
 from quickshift.arrays import Indices
+from quickshift.bundles import Bundle, counted
 
 __all__ = ["Ragged"]
 
 
-@dataclass(frozen=True)
-class Ragged:
+@dataclass(frozen=True, repr=False, eq=False)
+class Ragged(Bundle):
     """Base of results that hold k elements in total for m queries.
 
     The elements of all queries are stored one query after the other in flat arrays of length k;
@@ -43,6 +45,10 @@ class Ragged:
     def queries(self) -> Indices:
         """Query of each element; shape (k,)."""
         return np.repeat(np.arange(len(self)), self.counts)
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(len(self), "query", "queries")
+        yield f"{int(self.offsets[-1])} elements"
 
     def _slice_of(self, query: int) -> slice:
         """Return where the elements of one query are in the flat arrays."""

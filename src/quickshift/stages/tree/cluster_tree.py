@@ -1,5 +1,6 @@
 """Cluster trees: the level sets of the density at every level at once (Algorithm 2)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_taus
 from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.points import check_finite_density, check_rows
@@ -39,8 +41,8 @@ __all__ = ["ClusterTree", "link"]
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-@dataclass(frozen=True)
-class ClusterTree:
+@dataclass(frozen=True, repr=False, eq=False)
+class ClusterTree(Bundle):
     """The connected components of the level sets {density > level}, at every level.
 
     Leaves are the roots of the forest, numbered from the highest one down. A leaf is born at the
@@ -98,6 +100,17 @@ class ClusterTree:
     significance: Floats | None = None
     log_unit: float = 0.0
     power: float = 1.0
+
+    def __len__(self) -> int:
+        """Return the number of leaves."""
+        return len(self.leaf_indices)
+
+    def _facts(self) -> Iterable[str]:
+        merges = counted(len(self.merges), "merge")
+        yield counted(len(self.leaf_labels), "sample")
+        yield f"{counted(len(self), 'leaf', 'leaves')} born at {span(self.births)}"
+        yield f"{merges} at {span(self.merges[:, 2])}" if len(self.merges) else merges
+        yield f"tau {span(self.tau)}"
 
     @property
     def births(self) -> Floats:

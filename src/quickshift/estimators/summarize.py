@@ -1,0 +1,243 @@
+"""The parts of a summary, read off a fitted QuickShift."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quickshift.arrays import Floats
+from quickshift.estimators.summary import Candidate, Summary
+from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
+from quickshift.stages.parent_graph import find_parents
+from quickshift.stages.samples import build_samples
+from quickshift.stages.tree.chance_tables import LOCAL
+from quickshift.stages.tree.cluster_tree import ClusterTree
+from quickshift.stages.tree.pruning import contract
+from quickshift.stages.tree.significance import keep_most_significant
+
+if TYPE_CHECKING:
+    from quickshift.estimators.quick_shift import QuickShift
+
+__all__ = ["summarize"]
+
+_CANDIDATES = 3
+_DOUBTFUL = 0.1  # strength below which a row is called doubtful
+_SHOWN_ROWS = 5
+_SPREADS_APART = 10.0
+_MOST_FEATURES = max(LOCAL[1])  # of the simulations of chance
+_FEATURES_PER_ROW = 10  # more than this look like a table that should be transposed
+
+
+def summarize(fitted: "QuickShift") -> Summary:
+    """Return the summary of a fitted estimator."""
+    tree = fitted.tree_
+    kept = contract(tree, ~np.isin(tree.leaf_indices, fitted.mode_indices_))
+    names = getattr(fitted, "feature_names_in_", None)
+    n_features = fitted.n_features_in_
+    death = kept.persistence()[:, 1]
+    return Summary(
+        sizes=kept.sizes,
+        modes=fitted.modes_,
+        densities=_densities(kept, kept.births),
+        significance=fitted.significance_,
+        next_higher=_next_higher(fitted),
+        joins=kept.towards,
+        joins_at=np.where(death > 0, _densities(kept, np.maximum(death, kept.density.min())), 0.0),
+        candidates=_candidates(fitted, tree),
+        chosen=[*_density_lines(fitted), *_mode_lines(fitted), *_next_steps(fitted, kept)],
+        hints=_hints(fitted),
+        feature_names=[f"x{i}" for i in range(n_features)] if names is None else list(names),
+    )
+
+
+def _densities(tree: ClusterTree, levels: Floats) -> Floats:
+    """Turn levels of a tree into densities, which may over- or underflow in high dimension."""
+    if tree.log_unit == 0.0 and tree.power == 1.0:
+        return levels
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(tree.log_unit + tree.power * np.log(levels))
+
+
+def _next_higher(fitted: "QuickShift") -> Floats:
+    """Return the distance from each mode to the nearest higher one; modes are in falling order."""
+    samples = build_samples(fitted.modes_, None, fitted._graph.samples.period, n_jobs=1)
+    heights = -np.arange(fitted.n_clusters_, dtype=np.float64)
+    return find_parents(samples, heights, "total", 53, n_jobs=1).distance
+
+
+def _candidates(fitted: "QuickShift", tree: ClusterTree) -> list[Candidate]:
+    """Return the modes that `labels_for` would keep next, if the clusters are its choice."""
+    order = np.argsort(-tree.known_significance(), kind="stable")
+    k = fitted.n_clusters_
+    if set(tree.leaf_indices[order[:k]].tolist()) != set(fitted.mode_indices_.tolist()):
+        return []
+    found = []
+    for number in range(k + 1, min(k + _CANDIDATES, order.size) + 1):
+        leaf = order[number - 1]
+        row = int(tree.leaf_indices[leaf])
+        finer = keep_most_significant(tree, number)
+        size = float(finer.sizes[finer.leaf_indices == row][0])
+        significance = float(tree.known_significance()[leaf])
+        reason = _reason(fitted, significance, size)
+        found.append(Candidate(row, size, significance, number, reason))
+    return found
+
+
+def _reason(fitted: "QuickShift", significance: float, size: float) -> str:
+    """Say why a mode was not kept."""
+    if fitted.n_clusters is not None:
+        return f"{fitted.n_clusters} clusters were asked for"
+    if not isinstance(fitted.min_significance, str):
+        return f"less than min_significance={fitted.min_significance:g}"
+    if size < fitted.min_cluster_size:
+        return f"smaller than min_cluster_size={fitted.min_cluster_size:g}"
+    chance = fitted._chance()
+    if significance < chance:
+        return f"below {chance:.3g}, which chance may reach"
+    least = fitted.min_significance_
+    return f"above chance, but behind the gap at which the list of modes is cut, after {least:.3g}"
+
+
+def _density_lines(fitted: "QuickShift") -> list[str]:
+    """Say how the density was estimated, and which moves were kept."""
+    estimate, tau = fitted._estimate, fitted.tau_
+    if not isinstance(estimate, LocalScale):
+        rule = f", chosen by {fitted.bandwidth!r}" if isinstance(fitted.bandwidth, str) else ""
+        chosen = "" if not isinstance(fitted.tau, str) else ", chosen automatically"
+        return [
+            f"Density: {estimate.kernel.name} kernel, bandwidth {estimate.bandwidth:.4g}{rule}.",
+            f"Longest move: tau {tau:.4g}{chosen}.",
+        ]
+    k, usual = estimate.n_neighbors, default_neighbors(estimate.samples.total_weight)
+    tried = ""
+    if isinstance(fitted.n_neighbors, str) and k > usual:
+        tried = f", since {usual} neighbors found one cluster only"
+    lines = [
+        f"Density: from the mean distance r to the {k} nearest samples{tried}; "
+        f"median r {np.median(fitted.bandwidth_):.4g}."
+    ]
+    if np.ndim(tau) == 0:
+        return [*lines, f"Longest move: tau {tau:.4g}."]
+    g = n_spacing(estimate.samples)
+    return [
+        *lines,
+        f"Longest move: tau of each sample, the distance to its {_ordinal(g)} nearest distinct sample; "
+        f"median tau {np.median(tau):.4g}.",
+    ]
+
+
+def _ordinal(number: int) -> str:
+    """Return a number from 2 to 16 as in "3rd"."""
+    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }"
+
+
+def _mode_lines(fitted: "QuickShift") -> list[str]:
+    """Say which modes were kept, and how to fit the same clusters again."""
+    n_modes = fitted._clusters.unmerged.roots.size
+    if not isinstance(fitted.tau, str):
+        kept = f"Modes: all {n_modes} at tau are kept; nothing is merged."
+        if fitted.n_clusters_ < n_modes:
+            kept = f"Modes: of {n_modes} at tau, clusters below min_cluster_size are merged."
+    elif fitted.n_clusters is not None:
+        kept = f"Modes: of {n_modes} at tau, the {fitted.n_clusters} most significant are kept."
+    elif not isinstance(fitted.min_significance, str):
+        least = fitted.min_significance
+        kept = f"Modes: of {n_modes} at tau, those of significance {least:g} or more are kept."
+    else:
+        kept = (
+            f"Modes: {fitted.n_clusters_} of {n_modes} at tau are kept. Chance rarely exceeds a "
+            f"significance of {fitted._chance():.3g}."
+        )
+    return [kept, f"The same clusters again: {_call(fitted)}"]
+
+
+def _call(fitted: "QuickShift") -> str:
+    """Return a line of Python that gives the same clusters."""
+    estimate = fitted._estimate
+    given: dict[str, Any] = {}
+    if isinstance(estimate, LocalScale):
+        given["n_neighbors"] = estimate.n_neighbors
+    else:
+        given["bandwidth"] = estimate.bandwidth
+    if not isinstance(fitted.tau, str):
+        given["tau"] = fitted.tau
+    elif fitted.n_clusters is not None:
+        given["n_clusters"] = fitted.n_clusters
+    else:
+        given["min_significance"] = fitted.min_significance_
+    defaults: dict[str, Any] = {
+        "kernel": "gaussian",
+        "min_cluster_size": 1,
+        "ties": "total",
+        "rtol": 1e-9,
+    }
+    given |= {
+        name: getattr(fitted, name)
+        for name, default in defaults.items()
+        if getattr(fitted, name) != default
+    }
+    if fitted.period is not None:
+        given |= {"metric": "periodic", "period": np.asarray(fitted.period).tolist()}
+    words = ", ".join(f"{name}={_literal(value)}" for name, value in given.items())
+    return f"QuickShift({words})"
+
+
+def _literal(value: Any) -> str:
+    """Return a value as Python source."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return repr(value).replace("inf", "numpy.inf") if not isinstance(value, str) else repr(value)
+
+
+def _next_steps(fitted: "QuickShift", kept: ClusterTree) -> list[str]:
+    """Say how to get one cluster more or fewer, and which rows are doubtful."""
+    k = fitted.n_clusters_
+    steps = f"One cluster more: recut(n_clusters={k + 1})."
+    finite = np.flatnonzero(kept.towards >= 0)
+    if finite.size:
+        weakest = finite[np.argmin(kept.known_significance()[finite])]
+        steps += (
+            f" One fewer: recut(n_clusters={k - 1}), which joins cluster {weakest} to "
+            f"{kept.towards[weakest]}."
+        )
+    strength = fitted.strength_
+    low = np.argsort(strength, kind="stable")[:_SHOWN_ROWS]
+    rows = ", ".join(str(row) for row in low)
+    doubtful = (
+        f"Doubtful: {np.count_nonzero(strength < _DOUBTFUL)} rows have a strength_ below "
+        f"{_DOUBTFUL:g}. The weakest are the rows {rows}, down to {strength[low[0]]:.2g}."
+    )
+    return [steps, doubtful]
+
+
+def _hints(fitted: "QuickShift") -> list[str]:
+    """Say what may be wrong with the data, and what to do about it."""
+    samples = fitted._graph.samples
+    points, weights = samples.tree.locations()
+    center = np.average(points, axis=0, weights=weights)
+    spreads = np.sqrt(np.average((points - center) ** 2, axis=0, weights=weights))
+    if samples.period is not None:
+        spreads = spreads[np.isinf(samples.period)]
+    hints, varying = [], spreads[spreads > 0]
+    if varying.size and varying.max() > _SPREADS_APART * varying.min():
+        hints.append(
+            f"the spreads of the features differ by a factor of {varying.max() / varying.min():.3g}"
+            f". If their units differ, scale them first, for example by StandardScaler."
+        )
+    if constant := int((spreads == 0).sum()):
+        hints.append(f"{constant} features are constant and make no difference.")
+    if fitted.n_features_in_ > _FEATURES_PER_ROW * len(fitted.labels_):
+        hints.append(
+            f"there are {fitted.n_features_in_} features of {len(fitted.labels_)} rows. If rows "
+            f"and columns are swapped, pass X.T."
+        )
+    elif fitted.n_features_in_ > _MOST_FEATURES:
+        hints.append(
+            f"chance was simulated for up to {_MOST_FEATURES} features. Reduce their number, for "
+            f"example by PCA, before you trust the number of clusters."
+        )
+    if len(points) < samples.total_weight / 2:
+        hints.append(
+            f"most rows are duplicates: {len(points)} are distinct. Equal rows count as evidence; "
+            f"if they are copies, drop them."
+        )
+    return hints

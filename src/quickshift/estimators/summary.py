@@ -1,0 +1,197 @@
+"""Why a fit has k clusters: one row per cluster, what was not kept, what was chosen, hints."""
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quickshift.arrays import Floats, Indices
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Candidate", "Summary"]
+
+_SHOWN_CLUSTERS = 20
+_SHOWN_FEATURES = 3
+_HEADER = (
+    "cluster",
+    "size",
+    "share",
+    "density",
+    "significance",
+    "next higher mode",
+    "joins",
+    "at density",
+    "mode",
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mode that did not become a cluster.
+
+    Attributes
+    ----------
+    row : int
+        Row of the mode.
+    size : float
+        Number of samples (total weight) that its cluster would have.
+    significance : float
+        Its significance.
+    n_clusters : int
+        ``labels_for(n_clusters)`` splits it off.
+    reason : str
+        Why it was not kept.
+    """
+
+    row: int
+    size: float
+    significance: float
+    n_clusters: int
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The candidate in words."""
+        return (
+            f"{self.size:g} samples around row {self.row}, significance {self.significance:.3g}: "
+            f"{self.reason}. labels_for({self.n_clusters}) would split it off."
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The clusters of a fit, and why there are that many.
+
+    ``print`` shows it as text, notebooks as a table; `to_pandas` returns the table of clusters.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_clusters,)
+        Number of samples (total weight) per cluster.
+    modes : ndarray of shape (n_clusters, n_features)
+        Coordinates of the modes.
+    densities : ndarray of shape (n_clusters,)
+        Density at the modes.
+    significance : ndarray of shape (n_clusters,)
+        Prominence of the modes in standard errors.
+    next_higher : ndarray of shape (n_clusters,)
+        Distance from each mode to the nearest higher mode; infinite for the highest.
+    joins : ndarray of shape (n_clusters,)
+        The cluster that takes the samples if the mode is merged; -1 for none.
+    joins_at : ndarray of shape (n_clusters,)
+        Density of the saddle to that cluster; 0 if they do not meet.
+    candidates : list of Candidate
+        The most significant modes that were not kept, at most three.
+    chosen : list of str
+        What was chosen: the density, tau, the threshold, and how to get other clusters.
+    hints : list of str
+        What may be wrong with the data, and what to do about it.
+    feature_names : list of str
+        Names of the features.
+    """
+
+    sizes: Floats
+    modes: Floats
+    densities: Floats
+    significance: Floats
+    next_higher: Floats
+    joins: Indices
+    joins_at: Floats
+    candidates: list[Candidate]
+    chosen: list[str]
+    hints: list[str]
+    feature_names: list[str]
+
+    def __len__(self) -> int:
+        return self.sizes.size
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one row per cluster.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of the table, and one column per feature with the coordinates of the mode.
+        """
+        import pandas
+
+        columns: dict[str, Any] = {
+            "size": self.sizes,
+            "share": self.sizes / self.sizes.sum(),
+            "density": self.densities,
+            "significance": self.significance,
+            "next_higher_mode": self.next_higher,
+            "joins": self.joins,
+            "joins_at_density": self.joins_at,
+        }
+        modes = {f"mode_{name}": self.modes[:, i] for i, name in enumerate(self.feature_names)}
+        index = pandas.RangeIndex(len(self), name="label")
+        return pandas.DataFrame({**columns, **modes}, index=index)
+
+    def __repr__(self) -> str:
+        cells = [_HEADER, *self._rows()]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(_HEADER) - 1)]
+        lines = [
+            "  ".join([*(text.rjust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
+            for row in cells
+        ]
+        return "\n".join([self._title(), "", *lines, "", *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        def line(cells: tuple[str, ...], tag: str) -> str:
+            inside = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in cells)
+            return f"<tr>{inside}</tr>"
+
+        body = "".join(line(row, "td") for row in self._rows())
+        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
+        return (
+            f"<p>{html.escape(self._title())}</p><table><thead>{line(_HEADER, 'th')}</thead>"
+            f"<tbody>{body}</tbody></table><ul>{remarks}</ul>"
+        )
+
+    def _title(self) -> str:
+        clusters = "1 cluster" if len(self) == 1 else f"{len(self)} clusters"
+        features = self.modes.shape[1]
+        return f"{clusters} of {self.sizes.sum():g} samples with {features} features"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of the table; of many clusters, the first ones."""
+        total = self.sizes.sum()
+        return [
+            (
+                str(i),
+                f"{self.sizes[i]:g}",
+                f"{self.sizes[i] / total:.1%}",
+                f"{self.densities[i]:.3g}",
+                f"{self.significance[i]:.3g}",
+                "none" if np.isinf(self.next_higher[i]) else f"{self.next_higher[i]:.3g}",
+                "none" if self.joins[i] < 0 else str(self.joins[i]),
+                self._saddle(i),
+                _point(self.modes[i]),
+            )
+            for i in range(min(len(self), _SHOWN_CLUSTERS))
+        ]
+
+    def _saddle(self, i: int) -> str:
+        if self.joins[i] < 0:
+            return "none"
+        return "never meets" if self.joins_at[i] == 0 else f"{self.joins_at[i]:.3g}"
+
+    def _remarks(self) -> list[str]:
+        """Return what stands below the table."""
+        more = len(self) - _SHOWN_CLUSTERS
+        return [
+            *([f"{more} more clusters are not shown; see to_pandas()."] if more > 0 else []),
+            *(f"Not kept: {candidate.sentence}" for candidate in self.candidates),
+            *self.chosen,
+            *(f"Hint: {hint}" for hint in self.hints),
+        ]
+
+
+def _point(coordinates: Floats) -> str:
+    """Return the first coordinates of a point."""
+    shown = ", ".join(f"{value:.3g}" for value in coordinates[:_SHOWN_FEATURES])
+    return f"({shown}, …)" if coordinates.size > _SHOWN_FEATURES else f"({shown})"

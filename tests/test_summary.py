@@ -1,0 +1,137 @@
+"""The summary says how many clusters there are, why, and what to do for others."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+import quickshift
+from quickshift import QuickShift
+from quickshift.datasets import blobs
+
+FITS = [
+    {},
+    {"bandwidth": "auto"},
+    {"bandwidth": 0.8, "tau": 1.0},
+    {"tau": 1.0},
+    {"n_clusters": 3},
+    {"n_clusters": 1},
+    {"bandwidth": "auto", "n_clusters": 3, "kernel": "epanechnikov"},
+    {"min_significance": 1.0, "min_cluster_size": 25},
+    {"bandwidth": "auto", "min_cluster_size": 25},
+    {"n_neighbors": 9, "metric": "periodic", "period": [50.0, np.inf]},
+]
+
+
+@pytest.fixture(name="X", scope="module")
+def some_blobs():
+    return blobs(500, centers=5, seed=2)[0]
+
+
+def call_of(summary):
+    [line] = [line for line in summary.chosen if line.startswith("The same clusters again: ")]
+    return line.removeprefix("The same clusters again: ")
+
+
+@pytest.mark.parametrize("settings", FITS, ids=str)
+def test_printed_parameters_reproduce_the_labels(settings, X):
+    model = QuickShift(**settings).fit(X)
+    again = eval(call_of(model.summary()), {"QuickShift": QuickShift, "numpy": np})
+    np.testing.assert_array_equal(again.fit_predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("settings", FITS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_describe_the_clusters(settings, weighted, X):
+    weights = np.random.default_rng(0).integers(0, 3, size=500) if weighted else np.ones(500)
+    model = QuickShift(**settings).fit(X, sample_weight=weights)
+    table = model.summary().to_pandas()
+    np.testing.assert_array_equal(table["size"], np.bincount(model.labels_, weights))
+    assert table["share"].sum() == pytest.approx(1)
+    np.testing.assert_allclose(table["density"], model.density_[model.mode_indices_], rtol=1e-9)
+    np.testing.assert_array_equal(table["significance"], model.significance_)
+    np.testing.assert_array_equal(table[["mode_x0", "mode_x1"]], model.modes_)
+    assert table["joins"][0] == -1
+    assert (table["joins"][1:] < np.arange(1, len(table))).all()  # only higher clusters
+    assert (table["joins_at_density"] <= table["density"]).all()
+
+
+def test_distance_to_the_next_higher_mode_is_that_of_the_modes(X):
+    model = QuickShift(min_significance=0.0).fit(X)
+    assert model.n_clusters_ > 5
+    found = model.summary().next_higher
+    assert np.isinf(found[0])
+    for i in range(1, model.n_clusters_):
+        higher = np.linalg.norm(model.modes_[:i] - model.modes_[i], axis=1)
+        assert found[i] == pytest.approx(higher.min())
+
+
+def test_one_fewer_joins_the_clusters_that_are_named():
+    model = QuickShift().fit(load_digits().data)
+    words = next(line for line in model.summary().chosen if "One fewer" in line)
+    numbers = words.split("which joins cluster ")[1].rstrip(".").split(" to ")
+    gone, into = (int(number) for number in numbers)
+    fewer = model.recut(n_clusters=model.n_clusters_ - 1)
+    [joined] = set(fewer.labels_[model.labels_ == gone])
+    assert joined in set(fewer.labels_[model.labels_ == into])
+
+
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
+def test_candidates_are_the_modes_that_labels_for_splits_off(bandwidth):
+    model = QuickShift(bandwidth).fit(np.random.default_rng(0).normal(size=(300, 2)))
+    candidates = model.summary().candidates
+    assert [candidate.n_clusters for candidate in candidates] == [2, 3, 4][: len(candidates)]
+    assert candidates
+    for candidate in candidates:
+        finer = model.recut(n_clusters=candidate.n_clusters)
+        label = finer.labels_[candidate.row]
+        assert candidate.row in finer.mode_indices_
+        assert np.count_nonzero(finer.labels_ == label) == candidate.size
+        assert finer.significance_[label] == pytest.approx(candidate.significance)
+        assert "which chance may reach" in candidate.reason
+        assert f"labels_for({candidate.n_clusters})" in candidate.sentence
+
+
+def test_text_and_html_show_the_same():
+    summary = QuickShift().fit(load_iris().data).summary()
+    text, page = str(summary), summary._repr_html_()
+    assert text.splitlines()[0] == "2 clusters of 150 samples with 4 features"
+    assert "<td>33.3%</td>" in page
+    for line in [*summary.chosen, *(candidate.sentence for candidate in summary.candidates)]:
+        assert line in text
+        assert line.replace("<", "&lt;").replace("'", "&#x27;") in page
+    assert len(summary) == 2
+
+
+def test_many_clusters_are_shown_in_part():
+    X, _ = blobs(2000, centers=60, seed=0)
+    text = str(QuickShift(n_clusters=60).fit(X).summary())
+    assert "40 more clusters are not shown" in text
+
+
+@pytest.mark.parametrize(
+    ("X", "hint"),
+    [
+        (np.random.default_rng(0).normal(size=(60, 2)) * [1, 50], "spreads of the features differ"),
+        (np.column_stack([np.arange(30.0), np.full(30, 7.0)]), "1 features are constant"),
+        (np.random.default_rng(0).normal(size=(20, 300)), "pass X.T"),
+        (np.random.default_rng(0).normal(size=(120, 1100)), "simulated for up to 1000 features"),
+        (np.random.default_rng(0).integers(0, 4, size=(90, 2)), "most rows are duplicates"),
+    ],
+    ids=["spreads", "constant", "transposed", "many features", "duplicates"],
+)
+def test_hints_apply_to_the_data(X, hint):
+    assert any(hint in text for text in QuickShift().fit(X).summary().hints)
+
+
+def test_data_without_problems_have_no_hints(X):
+    assert QuickShift().fit(X).summary().hints == []
+
+
+def test_names_of_features_are_those_of_the_table():
+    frame = load_iris(as_frame=True).data
+    table = QuickShift().fit(frame).summary().to_pandas()
+    assert f"mode_{frame.columns[0]}" in table
+
+
+def test_summary_is_public():
+    assert isinstance(QuickShift().fit([[0.0], [1.0]]).summary(), quickshift.estimators.Summary)
