@@ -16,11 +16,19 @@ __all__ = [
     "check_count",
     "check_length",
     "check_nonnegative",
+    "check_not_none",
     "check_positive",
     "check_real",
     "check_tau",
     "check_whole",
 ]
+
+_AUTOMATIC = {  # what is accepted besides 'auto'
+    "bandwidth": "a positive number",
+    "tau": "a length of at least 0",
+    "n_neighbors": "a whole number",
+    "min_significance": "a number of at least 0",
+}
 
 
 def check_real(
@@ -99,6 +107,16 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
         known = known if len(choices) == 1 else f"one of {known}"
         raise ValueError(f"{name} is {value!r}, expected {otherwise}{known}.")
     return value
+
+
+def check_not_none(**parameters: Any) -> None:
+    """Raise for None, which some libraries use for parameters that are chosen from the data."""
+    for name, value in parameters.items():
+        if value is None:
+            raise TypeError(
+                f"{name} is None, expected {_AUTOMATIC[name]} or 'auto'. Use {name}='auto' to have "
+                f"it chosen from the data."
+            )
 
 
 def check_length(value: Any, name: str) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.numbers import check_choice, check_tau
+from quickshift.checks.numbers import check_choice, check_not_none, check_tau
 from quickshift.checks.points import check_period, check_responses, check_weights
 from quickshift.checks.regression import (
     check_bandwidth_pair,
@@ -180,6 +180,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         self._data = data
         self._parameters = self.get_params()  # to fit the same model without the held-out rows
         ratio = check_min_density_ratio(self.min_density_ratio)
+        check_not_none(bandwidth=self.bandwidth, tau=self.tau)
         automatic = isinstance(self.tau, str)
         if automatic:
             check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")

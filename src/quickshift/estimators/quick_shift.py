@@ -18,7 +18,7 @@ from quickshift.checks.clustering import (
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import check_choice, check_count
+from quickshift.checks.numbers import check_choice, check_count, check_not_none
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
@@ -267,6 +267,12 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self):
             points = validated(self, X, reset=True)
+            check_not_none(
+                bandwidth=self.bandwidth,
+                tau=self.tau,
+                n_neighbors=self.n_neighbors,
+                min_significance=self.min_significance,
+            )
             cut_by: dict[str, Any] = {
                 "tau": check_cut(self.tau, self.n_clusters, len(points)),
                 "n_clusters": self.n_clusters,
