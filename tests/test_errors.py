@@ -485,9 +485,9 @@ def test_period_that_is_not_one_length_per_feature_is_refused(period, message):
     assert_refused(ValueError, message, period=period, metric="periodic")
 
 
-def test_period_of_euclidean_features_is_refused():
-    message = r"period is \[1\.0, 2\.0\] but metric is 'euclidean'.*Set metric='periodic', or leave"
-    assert_refused(ValueError, message, period=[1.0, 2.0])
+@pytest.mark.parametrize(("period", "message"), BAD_PERIODS[:-1])
+def test_wrong_period_is_refused_without_a_metric(period, message):
+    assert_refused(ValueError, message, period=period)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         If a number is given, it is the only condition. If one group is split into several clusters,
         increase it; if clusters are missing, decrease it.
     metric : {"euclidean", "periodic"}, default="euclidean"
-        "periodic" takes `period` into account.
+        "periodic" takes `period` into account. It is implied if `period` is given.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     ties : {"total", "strict"}, default="total"
