@@ -20,6 +20,7 @@ __all__ = [
     "check_positive",
     "check_real",
     "check_tau",
+    "check_verbose",
     "check_whole",
 ]
 
@@ -128,6 +129,16 @@ def check_tau(tau: Any) -> float:
     """Return a length of at least 0; infinity keeps every edge."""
     expected = "a length of at least 0 (numpy.inf keeps every edge; only fits choose it by 'auto')"
     return check_real(tau, "tau", expected, 0)
+
+
+def check_verbose(verbose: Any) -> bool:
+    """Return whether progress is to be shown; numbers above 1 mean the same as 1."""
+    expected = "0 for no output or 1 for a progress bar"
+    if isinstance(verbose, bool | np.bool_):
+        return bool(verbose)
+    if check_whole(verbose, "verbose", expected=expected) < 0:
+        raise ValueError(f"verbose is {verbose!r}, expected {expected}.")
+    return bool(verbose)
 
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:

@@ -22,6 +22,7 @@ from quickshift.checks.numbers import check_choice, check_count, check_not_none
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
+from quickshift.estimators.progress_bar import shown_progress
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
     fit_bytes,
@@ -30,6 +31,7 @@ from quickshift.memory import (
     prepare_bytes,
     require_memory,
 )
+from quickshift.progress import Progress
 from quickshift.stages.clusters import Clusters, assessed_tree, clusters_of, in_densities
 from quickshift.stages.density import (
     Estimate,
@@ -113,6 +115,10 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "periodic" takes `period` into account. It is implied if `period` is given.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+    verbose : int, default=0
+        With 1, a fit that takes longer than a second shows a progress bar with the name of the
+        current stage on standard error: by tqdm or rich if one of them is installed, otherwise as
+        lines of text.
     ties : {"total", "strict"}, default="total"
         Which of two samples of equal density is higher. "total": the one with the lexicographically
         larger coordinates, and among exact duplicates the first row, so that the clusters do not
@@ -218,6 +224,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         min_significance: float | str = "auto",
         metric: str = "euclidean",
         period: ArrayLike | None = None,
+        verbose: int = 0,
         ties: str = "total",
         rtol: float = 1e-9,
         n_jobs: int | None = None,
@@ -230,6 +237,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.min_significance = min_significance
         self.metric = metric
         self.period = period
+        self.verbose = verbose
         self.ties = ties
         self.rtol = rtol
         self.n_jobs = n_jobs
@@ -265,7 +273,7 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         report = FitReport.wanted(self, self._count_stages())
-        with all_or_nothing(self):
+        with all_or_nothing(self), shown_progress(self.verbose, report) as progress:
             points = validated(self, X, reset=True)
             check_not_none(
                 bandwidth=self.bandwidth,
@@ -288,9 +296,9 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 report.begin(points, sample_weight)
             weights = check_weights(sample_weight, len(points))
             period = check_metric(self.metric, self.period, points.shape[1])
-            samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=report)
+            samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=progress)
             fit = self._fit_local if self._is_local() else self._fit_kernel
-            self._store(points, *fit(samples, cut_by, report))
+            self._store(points, *fit(samples, cut_by, progress))
             if report:
                 report.end(points, sample_weight)
         return self
@@ -513,24 +521,24 @@ class QuickShift(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         require_memory(needed, "fit", shape)
 
     def _fit_kernel(
-        self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
+        self, samples: Samples, cut_by: dict[str, Any], progress: Progress | None
     ) -> tuple[Estimate, ParentGraph, Clusters]:
-        estimate = self._fit_estimate(samples, report)
-        sums = sums_at_samples(estimate, report)
-        settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": report}
+        estimate = self._fit_estimate(samples, progress)
+        sums = sums_at_samples(estimate, progress)
+        settings: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
         graph = find_parents(samples, sums, self.ties, estimate.significant_bits, **settings)
         return estimate, graph, clusters_of(estimate, graph, **cut_by, **settings)
 
     def _fit_local(
-        self, samples: Samples, cut_by: dict[str, Any], report: FitReport | None
+        self, samples: Samples, cut_by: dict[str, Any], progress: Progress | None
     ) -> tuple[LocalScale, ParentGraph, Clusters]:
         check_rtol(self.rtol)
         k = checked_neighbors(self.n_neighbors, samples)
         settings = LocalSettings(n_neighbors=k, ties=self.ties, **cut_by)
-        found = local_clusters_of(samples, settings, n_jobs=self.n_jobs, progress=report)
+        found = local_clusters_of(samples, settings, n_jobs=self.n_jobs, progress=progress)
         return found.scale, found.graph, found.clusters
 
-    def _fit_estimate(self, samples: Samples, progress: FitReport | None) -> Estimate:
+    def _fit_estimate(self, samples: Samples, progress: Progress | None) -> Estimate:
         kernel, rtol, h = get_kernel(self.kernel), check_rtol(self.rtol), self.bandwidth
         if isinstance(h, str):
             check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
