@@ -201,6 +201,15 @@ def test_objects_that_are_numbers_are_accepted():
     assert QuickShift(bandwidth=1.0).fit(categories).n_features_in_ == 1
 
 
+def test_series_of_other_libraries_are_read_or_refused_as_responses():
+    model = ModalRegressor(bandwidth=1.0)
+    responses = model.fit(X, pl.Series(X[:, 0])).predict(X)
+    np.testing.assert_array_equal(responses, model.fit(X, X[:, 0]).predict(X))
+    for series in (pl.Series, pd.Series):
+        with pytest.raises(ValueError, match=r"y has entries that .* string '1' at row 0;"):
+            model.fit(X, series(["1"] * 6))
+
+
 # Data frames
 
 WHEN = [datetime(2026, 1, 1), datetime(2026, 1, 2)]

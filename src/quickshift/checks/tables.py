@@ -31,7 +31,8 @@ def check_numeric(values: Any, name: str, expected: str = _TABLE) -> Any:
         _refuse_columns(values, columns, name)
     elif not hasattr(values, "toarray"):  # sparse matrices are refused elsewhere
         array = _without_ragged_rows(values, name) if _has_no_type(values) else values
-        if getattr(array.dtype, "kind", "O") in "OSTU":
+        # The types of other libraries have no kind, so these arrays are converted.
+        if (getattr(array.dtype, "kind", "") or np.asarray(array).dtype.kind) in "OSTU":
             _refuse_strings(values, name)
         return array
     return values
