@@ -19,6 +19,7 @@ DEFAULTS = {
     "kernel": "gaussian",
     "min_density_ratio": 0.01,
     "period": None,
+    "verbose": 0,
     "rtol": 1e-9,
     "n_jobs": None,
 }

@@ -74,15 +74,21 @@ def test_numbers_of_any_kind_become_float64_in_c_order(points: object) -> None:
     np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0]])
 
 
-@pytest.mark.parametrize("points", [1.0, [1.0, 2.0], [[[1.0]]], None])
+@pytest.mark.parametrize("points", [[1.0, 2.0], [[[1.0]]]])
 def test_points_must_have_rows_and_columns(points: object) -> None:
     with pytest.raises(ValueError, match=r"X has shape \(.*\), expected \(n_samples, n_features\)"):
         check_points(points)
 
 
+@pytest.mark.parametrize("points", [1.0, None])
+def test_points_must_be_an_array(points: object) -> None:
+    with pytest.raises((TypeError, ValueError), match=rf"X is {points}, expected .*n_features\)"):
+        check_points(points)
+
+
 def test_a_single_feature_is_told_how_to_become_a_column() -> None:
-    with pytest.raises(ValueError, match=r"shape \(2,\).*Use X\.reshape\(-1, 1\)"):
-        check_points([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"shape \(2,\).*use X\.reshape\(-1, 1\)"):
+        check_points(np.array([1.0, 2.0]))
 
 
 @pytest.mark.parametrize("shape", [(0, 2), (3, 0), (0, 0)])
@@ -97,7 +103,7 @@ def test_empty_points_are_refused(shape: tuple[int, int]) -> None:
 def test_points_must_be_finite_and_the_first_bad_row_is_named(bad: float, dtype: type) -> None:
     points = np.zeros((5, 2), dtype=dtype)
     points[2, 1] = points[4, 0] = bad
-    message = r"NaN or infinity in 2 of 5 rows, the first at row 2; expected finite.*Drop.*impute"
+    message = r"NaN or infinity in 2 of 5 rows, the first at row 2, column 1; expected .*impute"
     with pytest.raises(ValueError, match=message):
         check_points(points)
 
@@ -113,7 +119,7 @@ def test_points_must_be_numbers(points: object) -> None:
 
 
 def test_ragged_points_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"X .*expected .*n_samples, n_features"):
+    with pytest.raises(ValueError, match=r"X has rows of different lengths .*, expected the same"):
         check_points([[1.0], [2.0, 3.0]])
 
 
@@ -151,7 +157,7 @@ def test_masks_that_hide_nothing_are_no_matter() -> None:
 
 def test_messages_use_the_name_of_the_argument() -> None:
     with pytest.raises(ValueError, match=r"queries has shape .*queries\.reshape"):
-        check_points([1.0], "queries")
+        check_points(np.array([1.0]), "queries")
 
 
 # Weights

@@ -3,15 +3,22 @@
 A message states what was passed, what was expected, and how to fix it.
 """
 
+import io
 import re
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from quickshift import QuickShift
+from quickshift import ModalRegressor, QuickShift, stages
 
 X = np.arange(12.0).reshape(6, 2)
 WEIGHTS = np.ones(6)
@@ -47,18 +54,49 @@ def assert_refused(error, message, data=X, weights=None, **parameters):
         unfitted.predict(X)
 
 
+def assert_refused_by_the_others(error, message, data):
+    """Check that modal regression and the stages raise the same error."""
+    with pytest.raises(error, match=message):
+        ModalRegressor().fit(data, [1.0])
+    with pytest.raises(error, match=message):
+        stages.prepare(data)
+
+
 # Data
 
-FINITE = "X has NaN or infinity in 1 of . rows, the first at row .; expected finite numbers"
+FINITE = (
+    "X has NaN or infinity in 1 of . rows, the first at row ., column 1; expected finite numbers"
+)
+COLUMN = "X has NaN, null or infinity in 1 of 1 rows, the first at row 0, in the column 1; expected"
+TABLE = r"expected an array or a data frame of shape \(n_samples, n_features\)"
+STRING = (
+    "X has entries that are not numbers, the first is the string {} at row {}, column {}; expected "
+    r"real numbers\. Convert numbers that were read as text"
+)
 
 BAD_DATA = {
     "NaN": (changed(np.nan), ValueError, FINITE),
     "infinity": (changed(np.inf), ValueError, FINITE),
     "minus infinity": (changed(-np.inf), ValueError, FINITE),
     "float32 NaN": (changed(np.nan).astype(np.float32), ValueError, FINITE),
-    "None among objects": (np.array([[1, None]], dtype=object), ValueError, FINITE),
-    "missing in a frame": (pd.DataFrame([[1.0, None]]), ValueError, FINITE),
-    "NA in a frame": (pd.DataFrame([[1, None]], dtype="Int64"), ValueError, FINITE),
+    "None among objects": (
+        np.array([[1, None]], dtype=object),
+        ValueError,
+        "X has None in 1 of 1 rows, the first at row 0, column 1; expected finite numbers",
+    ),
+    "None in a list": (
+        [[1, 2], [None, 4]],
+        ValueError,
+        "X has None in 1 of 2 rows, the first at row 1, column 0; expected finite numbers",
+    ),
+    "None and NaN": ([[1, None], [np.nan, 4]], ValueError, "X has NaN or infinity in 2 of 2 rows"),
+    "missing in a frame": (pd.DataFrame([[1.0, None]]), ValueError, COLUMN),
+    "NA in a frame": (pd.DataFrame([[1, None]], dtype="Int64"), ValueError, COLUMN),
+    "NA among objects": (
+        pd.DataFrame({"a": [1, pd.NA]}),
+        ValueError,
+        r"X has NA in the column 'a', expected finite numbers\. Drop those rows or columns, or imp",
+    ),
     "masked": (
         np.ma.masked_greater(X, 9.0),
         ValueError,
@@ -73,16 +111,48 @@ BAD_DATA = {
         ValueError,
         r"0 feature\(s\) \(shape=\(3, 0\)\).*minimum of 1",
     ),
-    "empty list": ([], ValueError, "Expected 2D array, got 1D array"),
+    "empty list": ([], ValueError, r"X has shape \(0,\), expected .* at least one row and column"),
     "one dimension": (
         X[:, 0],
         ValueError,
-        r"Expected 2D array, got 1D array.*(\n.*)*reshape\(-1, 1\)",
+        r"X has shape \(6,\), expected \(n_samples, n_features\)\. Reshape your data: use "
+        r"X\.reshape\(-1, 1\) for a single feature, or X\.reshape\(1, -1\) for a single sample",
     ),
-    "three dimensions": (X[None], ValueError, r"dim 3\b.*<= 2"),
-    "a number": (3.0, ValueError, "Expected 2D array, got scalar"),
-    "words": ([["a", "b"], ["c", "d"]], ValueError, "could not convert string to float: 'a'"),
-    "rows of different lengths": ([[1.0, 2.0], [3.0]], ValueError, "inhomogeneous shape"),
+    "list of numbers": (
+        [1.0, 2.0],
+        ValueError,
+        r"shape \(2,\).*use numpy\.reshape\(X, \(-1, 1\)\)",
+    ),
+    "pandas series": (
+        pd.Series([1.0]),
+        ValueError,
+        r"shape \(1,\).*use X\.to_frame\(\) for a sing",
+    ),
+    "polars series": (
+        pl.Series([1.0]),
+        ValueError,
+        r"shape \(1,\).*use X\.to_frame\(\) for a sing",
+    ),
+    "three dimensions": (
+        X[None],
+        ValueError,
+        r"X has shape \(1, 6, 2\), expected \(n_samples, n_features\).*X\.reshape\(1, -1\) makes",
+    ),
+    "a number": (3.0, ValueError, rf"X is 3\.0, {TABLE}\. Use \[\[X\]\] for a single sample"),
+    "nothing": (None, TypeError, f"X is None, {TABLE}"),
+    "words": ([["a", "b"], ["c", "d"]], ValueError, STRING.format("'a'", 0, 0)),
+    "rows of different lengths": (
+        [[1.0, 2.0], [3.0]],
+        ValueError,
+        r"X has rows of different lengths \(row 0 has length 2, row 1 has length 1\), expected the "
+        "same number of entries in every row. Drop or complete the rows that differ",
+    ),
+    "a row that is a number": (
+        [[1.0, 2.0], 3.0],
+        ValueError,
+        "row 0 has length 2, row 1 is a sing",
+    ),
+    "cells of different lengths": ([[[1], [2, 3]]], ValueError, "X has rows of different lengths"),
 }
 
 
@@ -99,6 +169,143 @@ def test_queries_that_are_no_table_of_finite_numbers_are_refused(method, data, e
     with pytest.raises(error, match=message):
         getattr(model, method)(data)
     assert snapshot(model) == before
+
+
+NUMERIC_STRINGS = {
+    "list": ([["1", "2"]], "'1'", 0, 0),
+    "list with numbers": ([[1.0, 2.0], [3.0, "4"]], "'4'", 1, 1),
+    "array": (np.array([["1", "2"]]), "'1'", 0, 0),
+    "array of bytes": (np.array([[b"1", b"2"]]), "b'1'", 0, 0),
+    "array of objects": (np.array([[1.0, "2"]], dtype=object), "'2'", 0, 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "row", "column"), NUMERIC_STRINGS.values(), ids=NUMERIC_STRINGS
+)
+def test_numeric_strings_are_refused_rather_than_converted(data, text, row, column):
+    message = STRING.format(text, row, column)
+    assert_refused(ValueError, message, data=data)
+    assert_refused_by_the_others(ValueError, message, data)
+
+
+def test_objects_that_are_numbers_are_accepted():
+    objects = np.array(
+        [[1, 2.5], [Fraction(1, 2), Decimal(3)], [True, np.float32(4)]], dtype=object
+    )
+    model = QuickShift(bandwidth=1.0).fit(objects)
+    np.testing.assert_array_equal(model.density_, model.fit(objects.astype(float)).density_)
+    frame = pd.DataFrame(objects)
+    np.testing.assert_array_equal(model.density_, model.fit(frame).density_)
+    categories = pd.DataFrame({"a": pd.Categorical([1, 2, 3])})
+    assert QuickShift(bandwidth=1.0).fit(categories).n_features_in_ == 1
+
+
+def test_series_of_other_libraries_are_read_or_refused_as_responses():
+    model = ModalRegressor(bandwidth=1.0)
+    responses = model.fit(X, pl.Series(X[:, 0])).predict(X)
+    np.testing.assert_array_equal(responses, model.fit(X, X[:, 0]).predict(X))
+    for series in (pl.Series, pd.Series):
+        with pytest.raises(ValueError, match=r"y has entries that .* string '1' at row 0;"):
+            model.fit(X, series(["1"] * 6))
+
+
+# Data frames
+
+WHEN = [datetime(2026, 1, 1), datetime(2026, 1, 2)]
+FRAMES = {
+    "pandas": (
+        pd.DataFrame(
+            {
+                "size": [1.0, 2.0],
+                "city": pd.Series(["x", "y"], dtype="string"),
+                "color": pd.Categorical(["red", "blue"]),
+                "mixed": pd.Series([1, "2"], dtype=object),
+                "when": pd.Series(WHEN).astype("datetime64[ns]"),
+            }
+        ),
+        r"'city' \(string\), 'color' \(category\), 'mixed' \(str\), 'when' \(datetime64\[ns\]\)",
+    ),
+    "polars": (
+        pl.DataFrame({"size": [1.0, 2.0], "city": ["x", "y"], "list": [[1], [2]], "when": WHEN}),
+        r"'city' \(String\), 'list' \(List\(Int64\)\), 'when' \(Datetime\(.*\)\)",
+    ),
+    "pyarrow": (pa.table({"size": [1.0, 2.0], "city": ["x", "y"]}), r"'city' \(string\)"),
+    "many columns": (
+        pl.DataFrame({f"c{i}": ["x"] for i in range(9)}),
+        r"'c0' \(String\), .*, 'c4' \(String\) and 4 more",
+    ),
+}
+
+
+@pytest.mark.parametrize(("frame", "columns"), FRAMES.values(), ids=FRAMES)
+def test_columns_that_are_not_numeric_are_named_with_their_types(frame, columns):
+    message = (
+        rf"X has columns that are not numeric: {columns}; expected numbers\. Encode or drop them"
+    )
+    assert_refused(ValueError, message, data=frame)
+    assert_refused_by_the_others(ValueError, message, frame)
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda f: f.__module__
+)
+def test_columns_of_dates_are_named(frame):
+    message = (
+        r"X has dates or durations in the column 'when' \(.*\), expected numbers\. Choose a unit"
+    )
+    assert_refused(ValueError, message, data=frame({"size": [1.0, 2.0], "when": WHEN}))
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda f: f.__module__
+)
+def test_columns_with_missing_values_are_named(frame):
+    data = frame({"a": [1.0, None, None], "b": [1, 2, 3], "c": [1.0, 2.0, None]})
+    message = (
+        "X has NaN, null or infinity in 2 of 3 rows, the first at row 1, in the columns 'a', 'c'; "
+        "expected finite numbers. Drop those rows or columns, or impute them"
+    )
+    assert_refused(ValueError, message, data=data)
+    assert_refused_by_the_others(ValueError, message, data)
+
+
+def test_missing_values_of_nullable_columns_are_refused_by_the_stages():
+    with pytest.raises(
+        ValueError, match=r"X has NA, expected finite numbers\. Drop those rows or imp"
+    ):
+        stages.prepare(pd.DataFrame([[1, None]], dtype="Int64"))
+
+
+# Objects that have to be read or converted first
+
+CONTAINERS = {
+    "file name": (lambda: "data.csv", "X is 'data.csv', .*read it first, .* pandas.read_csv"),
+    "path": (
+        lambda: Path("data.npy"),
+        r"X is \w+Path\('data.npy'\), .*read it first, .* numpy.load",
+    ),
+    "open file": (lambda: io.StringIO("1,2"), "X is <_io.StringIO.*>, .*read it first"),
+    "dict": (
+        lambda: {"a": [1.0], "b": [2.0]},
+        r"X is a dict with the keys 'a', 'b', .*Use pandas.DataFrame\(X\) if it has one list per c",
+    ),
+    "list of dicts": (
+        lambda: [{"a": 1.0}],
+        r"X is a list of dict, .*Use pandas.DataFrame\(X\) if it has one dict per row",
+    ),
+    "generator": (lambda: (row for row in X), r"X is a generator, .*Use list\(X\)"),
+    "zip": (lambda: zip([1.0], [2.0], strict=True), r"X is a zip, .*Use list\(X\)"),
+    "set": (lambda: {1.0, 2.0}, r"X is a set, .*Use list\(X\)"),
+    "lazy frame": (lambda: pl.LazyFrame({"a": [1.0]}), r"X is a LazyFrame, .*Use X\.collect\(\)"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), CONTAINERS.values(), ids=CONTAINERS)
+def test_data_that_must_be_read_or_converted_first_are_told_how(make, message):
+    assert_refused(TypeError, message, data=make())
+    assert_refused(TypeError, rf"X is .*, {TABLE}\. ", data=make())
+    assert_refused_by_the_others(TypeError, message, make())
 
 
 @pytest.mark.parametrize("unit", ["datetime64[D]", "timedelta64[s]"])
@@ -145,6 +352,23 @@ def test_mention_of_bandwidth_tells_that_numbers_and_rules_are_possible():
         with pytest.raises((TypeError, ValueError), match="number") as caught:
             QuickShift(bandwidth=bandwidth).fit(X)
         assert "'auto'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bandwidth", "a positive number or 'auto'"),
+        ("tau", "a length of at least 0 or 'auto'"),
+        ("n_neighbors", "a whole number or 'auto'"),
+        ("min_significance", "a number of at least 0 or 'auto'"),
+    ],
+)
+def test_none_for_an_automatic_parameter_is_told_to_use_auto(name, expected):
+    message = f"{name} is None, expected {expected}. Use {name}='auto' to have it chosen from"
+    assert_refused(TypeError, message, **{name: None})
+    if name in {"bandwidth", "tau"}:
+        with pytest.raises(TypeError, match=message):
+            ModalRegressor(**{name: None}).fit(X, X[:, 0])
 
 
 BAD_TAUS = [
@@ -270,9 +494,9 @@ def test_period_that_is_not_one_length_per_feature_is_refused(period, message):
     assert_refused(ValueError, message, period=period, metric="periodic")
 
 
-def test_period_of_euclidean_features_is_refused():
-    message = r"period is \[1\.0, 2\.0\] but metric is 'euclidean'.*Set metric='periodic', or leave"
-    assert_refused(ValueError, message, period=[1.0, 2.0])
+@pytest.mark.parametrize(("period", "message"), BAD_PERIODS[:-1])
+def test_wrong_period_is_refused_without_a_metric(period, message):
+    assert_refused(ValueError, message, period=period)
 
 
 @pytest.mark.parametrize(

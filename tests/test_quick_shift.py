@@ -208,6 +208,16 @@ def test_clusters_cross_the_seam():
     assert QuickShift(bandwidth=1.0, tau=2.0).fit(hours).n_clusters_ == 3
 
 
+def test_period_alone_implies_the_periodic_metric():
+    hours = np.array([[22.5], [23.0], [23.5], [0.25], [0.5], [11.0], [11.5], [12.0]])
+    for settings in ({"bandwidth": 1.0, "tau": 2.0}, {"min_significance": 0.3}):
+        implied = QuickShift(**settings, period=[24.0]).fit(hours)
+        named = QuickShift(**settings, metric="periodic", period=[24.0]).fit(hours)
+        np.testing.assert_array_equal(implied.labels_, named.labels_)
+        np.testing.assert_array_equal(implied.density_, named.density_)
+        assert implied.get_params()["metric"] == "euclidean"  # as scikit-learn requires
+
+
 def test_whole_periods_make_no_difference():
     X = np.random.default_rng(9).integers(0, 64, size=(80, 2)) / 4.0
     turns = np.column_stack([16.0 * np.random.default_rng(10).integers(-3, 4, 80), np.zeros(80)])

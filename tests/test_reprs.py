@@ -342,7 +342,7 @@ def test_labels_for_works_without_a_tree_from_the_fit():
 # Help
 
 
-@pytest.mark.parametrize("thing", [qs.QuickShift, qs.QuickShift, qs.ModalRegressor])
+@pytest.mark.parametrize("thing", [qs.QuickShift, qs.ModalRegressor])
 def test_help_shows_types_in_short(thing):
     text = pydoc.plain(pydoc.render_doc(thing))
     assert "numpy._typing" not in text

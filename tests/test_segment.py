@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import threading
 from itertools import groupby, pairwise
 
@@ -210,6 +211,21 @@ def test_segment_is_the_cut_of_its_forest():
     np.testing.assert_array_equal(qs.segment(image, tau=4.0), forest.labels_at(4.0))
     np.testing.assert_array_equal(qs.segment(image, n_segments=7), forest.labels_for(7))
     assert np.unique(qs.segment(image, n_segments=7)).tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("tau", [20.0, 0, math.inf, None, [10.0, 20.0]], ids=repr)
+def test_number_of_segments_together_with_a_tau_is_refused(tau):
+    message = re.escape(f"n_segments is 3 and tau is {tau!r}, expected at most one of them")
+    with pytest.raises(ValueError, match=rf"{message}.* Leave one of them out"):
+        qs.segment(np.zeros((5, 6)), tau=tau, n_segments=3)
+
+
+def test_number_of_segments_together_with_the_default_tau_is_accepted():
+    # The default cannot be told from the same number given by the user.
+    image = np.random.default_rng(0).random((5, 6))
+    expected = qs.segment(image, n_segments=3)
+    for tau in (10, 10.0, np.float32(10.0)):
+        np.testing.assert_array_equal(qs.segment(image, tau=tau, n_segments=3), expected)
 
 
 def test_labels_fall_with_the_density_of_modes():

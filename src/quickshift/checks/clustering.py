@@ -212,16 +212,12 @@ def check_n_trees(n_clusters: int, n_trees: int) -> None:
 
 
 def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Return one period per feature, or None for plain Euclidean distances."""
+    """Return one period per feature, or None for plain Euclidean distances.
+
+    A period implies the periodic metric, so it is enough to give one of them: the period.
+    """
     check_choice(metric, "metric", METRICS)
-    if metric == "euclidean":
-        if period is not None:
-            raise ValueError(
-                f"period is {period!r} but metric is 'euclidean', which has no period. Set "
-                f"metric='periodic', or leave period out."
-            )
-        return None
-    if period is None:
+    if metric == "periodic" and period is None:
         raise ValueError(
             "period is None but metric is 'periodic'. Give one length for each feature "
             "(numpy.inf for a feature that is not periodic)."

@@ -37,6 +37,7 @@ __all__ = [
     "check_mask_shape",
     "check_mask_values",
     "check_n_segments",
+    "check_one_cut",
     "check_out",
     "check_pixel_bandwidth",
     "check_scaled_colors",
@@ -323,6 +324,19 @@ def check_finite_tau(tau: Any) -> float:
             "memory."
         )
     return length
+
+
+def check_one_cut(tau: Any, n_segments: Any, default_tau: float) -> None:
+    """Raise if both tau and a number of segments are given, because each decides the cut.
+
+    A tau that is equal to the default does not count as given.
+    """
+    is_default = isinstance(tau, int | float | np.number) and tau == default_tau
+    if n_segments is not None and not is_default:
+        raise ValueError(
+            f"n_segments is {n_segments!r} and tau is {tau!r}, expected at most one of them, "
+            f"because each decides the cut. Leave one of them out."
+        )
 
 
 def check_n_segments(n_segments: Any, least: int, most: int, max_tau: float) -> int:

@@ -16,11 +16,20 @@ __all__ = [
     "check_count",
     "check_length",
     "check_nonnegative",
+    "check_not_none",
     "check_positive",
     "check_real",
     "check_tau",
+    "check_verbose",
     "check_whole",
 ]
+
+_AUTOMATIC = {  # what is accepted besides 'auto'
+    "bandwidth": "a positive number",
+    "tau": "a length of at least 0",
+    "n_neighbors": "a whole number",
+    "min_significance": "a number of at least 0",
+}
 
 
 def check_real(
@@ -101,6 +110,16 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
     return value
 
 
+def check_not_none(**parameters: Any) -> None:
+    """Raise for None, which some libraries use for parameters that are chosen from the data."""
+    for name, value in parameters.items():
+        if value is None:
+            raise TypeError(
+                f"{name} is None, expected {_AUTOMATIC[name]} or 'auto'. Use {name}='auto' to have "
+                f"it chosen from the data."
+            )
+
+
 def check_length(value: Any, name: str) -> float:
     """Return a positive length, which may be infinite."""
     return check_real(value, name, "a positive length", 0, closed="right")
@@ -110,6 +129,16 @@ def check_tau(tau: Any) -> float:
     """Return a length of at least 0; infinity keeps every edge."""
     expected = "a length of at least 0 (numpy.inf keeps every edge; only fits choose it by 'auto')"
     return check_real(tau, "tau", expected, 0)
+
+
+def check_verbose(verbose: Any) -> bool:
+    """Return whether progress is to be shown; numbers above 1 mean the same as 1."""
+    expected = "0 for no output or 1 for a progress bar"
+    if isinstance(verbose, bool | np.bool_):
+        return bool(verbose)
+    if check_whole(verbose, "verbose", expected=expected) < 0:
+        raise ValueError(f"verbose is {verbose!r}, expected {expected}.")
+    return bool(verbose)
 
 
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:

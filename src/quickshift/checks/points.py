@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks.tables import check_axes, check_finite_rows, check_numeric
 
 __all__ = [
     "check_density",
@@ -42,12 +43,16 @@ def _numbers(values: Any, name: str, shape: str) -> Numbers:
     """Return real numbers as an array: float32 stays float32, anything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
+    given = check_numeric(values, name, f"real numbers of shape {shape}")
     refuse_masked_or_dates(values, name)
     try:
-        array = np.asarray(values)
+        array = np.asarray(given)
         if array.dtype != np.float32 and array.dtype.kind != "c":
             array = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
+        if "NAType" in str(error):  # pandas.NA in a column of a nullable type
+            message = f"{name} has NA, expected finite numbers. Drop those rows or impute them."
+            raise ValueError(message) from error
         message = (
             f"{name} has entries that are not numbers ({error}), expected real numbers of shape "
             f"{shape}. Convert these entries, or drop them."
@@ -61,22 +66,18 @@ def _numbers(values: Any, name: str, shape: str) -> Numbers:
     return array
 
 
-def check_points(X: ArrayLike, name: str = "X") -> Numbers:
-    """Return points as a C-ordered float64 or float32 array with at least one row and column."""
+def check_points(X: ArrayLike, name: str = "X", given: Any = None) -> Numbers:
+    """Return points as a C-ordered float64 or float32 array with at least one row and column.
+
+    ``given`` is the argument as the user passed it, if X was converted from it. It tells a message
+    the names of columns.
+    """
+    given = X if given is None else given
     array = _numbers(X, name, "(n_samples, n_features)")
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} has shape {array.shape}, expected (n_samples, n_features). "
-            f"Use {name}.reshape(-1, 1) for a single feature."
-        )
+    check_axes(array, name, given)
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}, expected at least one row and column.")
-    if not np.isfinite(array).all():
-        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        raise ValueError(
-            f"{name} has NaN or infinity in {bad.size} of {array.shape[0]} rows, the first at row "
-            f"{bad[0]}; expected finite numbers. Drop those rows or impute them."
-        )
+    check_finite_rows(array, name, given)
     return np.ascontiguousarray(array)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from quickshift.arrays import Numbers
 from quickshift.checks.points import check_points, refuse_masked_or_dates
+from quickshift.checks.tables import check_axes, check_numeric
 
 __all__ = ["KernelName", "all_or_nothing", "validated"]
 
@@ -44,11 +45,14 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers:
     """Return X as float64 or float32 in C order; store or check its feature count and names."""
+    table = check_numeric(X, "X")
     refuse_masked_or_dates(X)
+    if not hasattr(table, "toarray"):  # scikit-learn refuses sparse matrices in its own words
+        check_axes(table, "X", X)
     try:
         points = validate_data(
             estimator,
-            X,
+            table,
             reset=reset,
             dtype=[np.float64, np.float32],
             order="C",
@@ -57,4 +61,4 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers
     except OverflowError as error:
         message = f"X has a number beyond the range of floats ({error}). Rescale it."
         raise ValueError(message) from error
-    return check_points(points)
+    return check_points(points, "X", X)

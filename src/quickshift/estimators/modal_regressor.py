@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.numbers import check_choice, check_tau
+from quickshift.checks.numbers import check_choice, check_not_none, check_tau
 from quickshift.checks.points import check_period, check_responses, check_weights
 from quickshift.checks.regression import (
     check_bandwidth_pair,
@@ -23,8 +23,10 @@ from quickshift.checks.regression import (
     check_response_given,
 )
 from quickshift.estimators.base import KernelName, all_or_nothing, validated
+from quickshift.estimators.progress_bar import shown_progress
 from quickshift.kernels import get_kernel
 from quickshift.memory import require_memory
+from quickshift.progress import Progress
 from quickshift.stages.regression.conditional_modes import find_modes
 from quickshift.stages.regression.joint import (
     Joint,
@@ -78,6 +80,10 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
         Responses are never periodic.
+    verbose : int, default=0
+        With 1, a fit that takes longer than a second shows a progress bar with the name of the
+        current stage on standard error: by tqdm or rich if one of them is installed, otherwise as
+        lines of text. Only the rules "cv" and "prediction_set" take that long.
     rtol : float, default=1e-9
         Relative error allowed in each density of the Gaussian and the exponential kernel; with 0,
         every pair is summed. Sums of the other kernels are exact.
@@ -129,6 +135,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         kernel: KernelName = "gaussian",
         min_density_ratio: float = 0.01,
         period: ArrayLike | None = None,
+        verbose: int = 0,
         rtol: float = 1e-9,
         n_jobs: int | None = None,
     ) -> None:
@@ -137,6 +144,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         self.kernel = kernel
         self.min_density_ratio = min_density_ratio
         self.period = period
+        self.verbose = verbose
         self.rtol = rtol
         self.n_jobs = n_jobs
 
@@ -160,7 +168,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             The fitted estimator.
         """
         check_response_given(y)
-        with all_or_nothing(self):
+        with all_or_nothing(self), shown_progress(self.verbose, None) as progress:
             points = validated(self, X, reset=True)
             responses = check_responses(y, len(points))
             weights = check_weights(sample_weight, len(points))
@@ -175,14 +183,15 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
                 self.rtol,
                 self.n_jobs,
             )
-            self._fit(data)
+            self._fit(data, progress)
         return self
 
-    def _fit(self, data: RegressionData) -> None:
+    def _fit(self, data: RegressionData, progress: Progress | None = None) -> None:
         """Fit checked data; the parameters are checked here."""
         self._data = data
         self._parameters = self.get_params()  # to fit the same model without the held-out rows
         ratio = check_min_density_ratio(self.min_density_ratio)
+        check_not_none(bandwidth=self.bandwidth, tau=self.tau)
         automatic = isinstance(self.tau, str)
         if automatic:
             check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
@@ -199,7 +208,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
             check_choice(
                 self.bandwidth, "bandwidth", JOINT_RULES, "a positive number, a pair of them or "
             )
-            bandwidth: Any = choose_pair(data, self.bandwidth, modes_of)
+            bandwidth: Any = choose_pair(data, self.bandwidth, modes_of, progress)
         else:
             bandwidth = self.bandwidth
         pair, divisor = check_bandwidth_pair(bandwidth, get_kernel(self.kernel), data.period)

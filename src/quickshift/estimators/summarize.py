@@ -34,6 +34,9 @@ def summarize(fitted: "QuickShift") -> Summary:
     names = getattr(fitted, "feature_names_in_", None)
     n_features = fitted.n_features_in_
     death = kept.persistence()[:, 1]
+    meets = death > 0
+    joins_at = np.zeros(death.size)
+    joins_at[meets] = _densities(kept, death[meets])
     return Summary(
         sizes=kept.sizes,
         modes=fitted.modes_,
@@ -41,7 +44,7 @@ def summarize(fitted: "QuickShift") -> Summary:
         significance=fitted.significance_,
         next_higher=_next_higher(fitted),
         joins=kept.towards,
-        joins_at=np.where(death > 0, _densities(kept, np.maximum(death, kept.density.min())), 0.0),
+        joins_at=joins_at,
         candidates=_candidates(fitted, tree),
         chosen=[*_density_lines(fitted), *_mode_lines(fitted), *_next_steps(fitted, kept)],
         hints=_hints(fitted),
@@ -120,8 +123,8 @@ def _density_lines(fitted: "QuickShift") -> list[str]:
     g = n_spacing(estimate.samples)
     return [
         *lines,
-        f"Longest move: tau of each sample, the distance to its {_ordinal(g)} nearest distinct sample; "
-        f"median tau {np.median(tau):.4g}.",
+        f"Longest move: tau of each sample, the distance to its {_ordinal(g)} nearest distinct "
+        f"sample; median tau {np.median(tau):.4g}.",
     ]
 
 

@@ -10,6 +10,7 @@ from quickshift.checks.images import (
     check_image,
     check_integer_range,
     check_mask,
+    check_one_cut,
     check_pixel_bandwidth,
     check_start_label,
     check_window,
@@ -23,12 +24,14 @@ from quickshift.progress import Progress
 
 __all__ = ["segment", "segment_forest"]
 
+_TAU = 10.0  # the default of `segment`
+
 
 def segment(
     image: ArrayLike,
     *,
     bandwidth: float = 5.0,
-    tau: float = 10.0,
+    tau: float = _TAU,
     ratio: float = 1.0,
     sigma: ArrayLike = 0.0,
     convert2lab: bool = True,
@@ -81,8 +84,8 @@ def segment(
         Distance between neighboring pixels along each axis, 1 by default; `bandwidth` and `tau` are
         measured in its unit.
     n_segments : int, optional
-        Number of segments. If it is given, `tau` is ignored, and the longest moves are cut until
-        the picture has that many segments.
+        Number of segments, instead of `tau`: the longest moves are cut until the picture has that
+        many segments. An error if `tau` is given as well, unless that is the default.
     start_label : int
         First label; pixels outside the mask get ``start_label - 1``.
     n_jobs : int, optional
@@ -121,6 +124,7 @@ def segment(
     array([1, 1, 1, 1, 0, 0, 0, 0])
     """
     first = check_start_label(start_label)
+    check_one_cut(tau, n_segments, _TAU)
     longest = check_tau(tau) if n_segments is None else math.inf
     forest = _find_forest(
         image,

@@ -18,6 +18,7 @@ from quickshift.checks.numbers import check_choice
 from quickshift.checks.regression import check_bandwidth_pair, check_rule_serves_outputs
 from quickshift.kernels import get_kernel
 from quickshift.memory import prepare_bytes, require_memory
+from quickshift.progress import Progress, reporting
 from quickshift.stages.regression.conditional_modes import ConditionalModes, find_modes
 from quickshift.stages.regression.joint import (
     Joint,
@@ -147,14 +148,16 @@ def choose_joint_bandwidth(
     return choose_pair(checked, rule, modes_of)
 
 
-def choose_pair(data: RegressionData, rule: str, modes_of: Modes) -> tuple[float, float]:
+def choose_pair(
+    data: RegressionData, rule: str, modes_of: Modes, progress: Progress | None = None
+) -> tuple[float, float]:
     """Choose bandwidths as `choose_joint_bandwidth` does, from checked data and a checked rule."""
     data = replace(data, X=wrapped(data.X, data.period))
     pair = _by_spread(data)
     if rule == "cv":
-        return _scaled(data, pair, _most_likely(data, pair))
+        return _scaled(data, pair, _most_likely(data, pair, progress))
     if rule == "prediction_set":
-        return _scaled(data, pair, _shortest(data, pair, modes_of))
+        return _scaled(data, pair, _shortest(data, pair, modes_of, progress))
     return pair
 
 
@@ -177,7 +180,9 @@ def _scaled(data: RegressionData, pair: tuple[float, float], factor: float) -> t
     return min(pair[0] * factor, limit), pair[1] * factor
 
 
-def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
+def _most_likely(
+    data: RegressionData, pair: tuple[float, float], progress: Progress | None
+) -> float:
     """Return the factor of the pair at which the leave-one-out likelihood of (x, y) is largest."""
     columns = data.y.reshape(len(data.y), -1)
     period = None
@@ -185,10 +190,19 @@ def _most_likely(data: RegressionData, pair: tuple[float, float]) -> float:
         period = np.append(data.period / pair[0], np.full(columns.shape[1], np.inf))
     scaled = [divided(data.X, pair[0], "X", "h_x"), divided(columns, pair[1], "y", "h_y")]
     samples = build_samples(np.hstack(scaled), data.weights, period, n_jobs=data.n_jobs)
-    return choose_bandwidth(samples, "cv", kernel=data.kernel, rtol=data.rtol, n_jobs=data.n_jobs)
+    return choose_bandwidth(
+        samples,
+        "cv",
+        kernel=data.kernel,
+        rtol=data.rtol,
+        n_jobs=data.n_jobs,
+        progress=progress,
+    )
 
 
-def _shortest(data: RegressionData, pair: tuple[float, float], modes_of: Modes) -> float:
+def _shortest(
+    data: RegressionData, pair: tuple[float, float], modes_of: Modes, progress: Progress | None
+) -> float:
     """Return the factor of the pair that gives the shortest prediction sets at held-out samples.
 
     Samples are held out in an order that does not depend on the order of the rows.
@@ -208,7 +222,12 @@ def _shortest(data: RegressionData, pair: tuple[float, float], modes_of: Modes) 
     out = replace(data.at(order), weights=evaluated).at(np.flatnonzero(evaluated))
     most = period_limit(get_kernel(data.kernel), data.period) / pair[0]
     factors = _FACTORS[most >= _FACTORS]
-    lengths = [_mean_length(kept, _scaled(data, pair, f), out, modes_of) for f in factors]
+    lengths = []
+    with reporting(progress, "choose_joint_bandwidth") as report:
+        for factor in factors:
+            lengths.append(_mean_length(kept, _scaled(data, pair, factor), out, modes_of))
+            if report is not None:
+                report(len(lengths) / len(factors))
     return float(factors[np.argmin(lengths)])
 
 

@@ -1,0 +1,545 @@
+"""What a fitted QuickShift answers: labels of new points, other cuts, densities, exports."""
+
+from __future__ import annotations  # short types in the output of `help`
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks.clustering import (
+    check_min_cluster_size,
+    check_one_cut,
+)
+from quickshift.checks.numbers import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+)
+from quickshift.estimators.base import validated
+from quickshift.estimators.summarize import summarize
+from quickshift.estimators.summary import Summary
+from quickshift.memory import (
+    link_bytes,
+    prepare_bytes,
+    require_memory,
+)
+from quickshift.stages.clusters import (
+    Clusters,
+    assessed_tree,
+    in_densities,
+    merge_modes,
+    merge_small,
+)
+from quickshift.stages.density import (
+    Estimate,
+    heights_at_points,
+    log_density_at_points,
+)
+from quickshift.stages.forest import Forest, cut, cut_at, cut_into, linkage
+from quickshift.stages.local_clusters import (
+    chance_at,
+    tree_by_scale,
+)
+from quickshift.stages.local_scale import LocalScale, scales_at_points
+from quickshift.stages.parent_graph import ParentGraph, assign_points
+from quickshift.stages.tree.chance import chance_significance
+from quickshift.stages.tree.cluster_tree import ClusterTree
+from quickshift.stages.tree.significance import keep_most_significant
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["FittedQuickShift"]
+
+_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
+
+
+class FittedQuickShift(ClusterMixin, BaseEstimator):
+    """The methods and attributes of `QuickShift` that need a fit.
+
+    A fit hands its results to `_store`; everything else here reads them.
+    """
+
+    # Parameters
+    bandwidth: Any
+    tau: Any
+    n_clusters: int | None
+    min_significance: Any
+    min_cluster_size: float
+    n_jobs: int | None
+
+    # Results of a fit
+    _estimate: Estimate | LocalScale
+    _graph: ParentGraph
+    _clusters: Clusters
+    _log_density: Floats | None  # computed on first access
+    _tree: ClusterTree | None  # linked on first access
+    _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
+    _absent: Indices  # rows of weight zero
+    _absent_points: Numbers  # coordinates of these rows
+    _absent_tau: Floats  # their own tau, under local scale
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """Label new points.
+
+        A point equal to a sample takes that sample's label. Any other point takes the label of the
+        nearest sample of higher density within `tau_`, or of the nearest sample if there is none.
+        With local scale, the point has a tau of its own, measured as that of the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Label of each point's cluster.
+        """
+        points = self._queries(X)
+        tau = self.tau_ if isinstance(self.tau_, float) else None
+        return self._labels_of(points, self.labels_, tau)
+
+    def score_samples(self, X: ArrayLike) -> Floats:
+        """Return the log density at points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Logarithm of the estimated density; minus infinity if no sample is within the support of
+            a compact kernel. The density from local scales does not integrate to 1, so its values
+            should only be compared with those of other fits with local scale.
+        """
+        points = self._queries(X)
+        return self._log_density_at(points)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+        """Return the mean log density at points, so that scikit-learn can compare bandwidths.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            The mean of `score_samples`. Scores of fits with local scale should only be compared
+            with each other.
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def strength(self, X: ArrayLike) -> Floats:
+        """Return how firmly new points belong to the clusters that `predict` assigns them to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            From 1 at a mode down to 0 far away from all samples; see `strength_`.
+        """
+        points = self._queries(X)
+        tau = self.tau_ if isinstance(self.tau_, float) else None
+        labels = self._labels_of(points, self.labels_, tau)
+        if isinstance(self._estimate, LocalScale):
+            return self._strength_of(scales_at_points(self._estimate, points)[0], labels)
+        return self._strength_of(self._log_density_at(points), labels)
+
+    def labels_at(self, tau: float | ArrayLike) -> Indices:
+        """Label the samples as if fitted with another tau; the estimator is not changed.
+
+        Parameters
+        ----------
+        tau : float or array-like of shape (n_samples,)
+            Longest move, one length for all samples or one per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Label of each sample's cluster.
+        """
+        check_is_fitted(self)
+        self._require_absent()
+        forest = cut(self._graph, tau, n_jobs=self.n_jobs)
+        return self._complete(forest.labels, forest.tau)
+
+    def labels_for(self, n_clusters: int, by: str = "significance") -> Indices:
+        """Label the samples with a given number of clusters; the estimator is not changed.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        by : {"significance", "tau"}, default="significance"
+            How clusters are chosen. "significance": of the modes at `tau_`, the most significant
+            ones are kept; if there are fewer modes than clusters, the longest moves (relative to
+            the tau of each sample, if these differ) are removed instead. "tau": the longest moves
+            are removed in any case.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Label of each sample's cluster.
+        """
+        check_is_fitted(self)
+        self._require_absent()
+        by_tau = check_choice(by, "by", ("significance", "tau")) == "tau"
+        if not by_tau:
+            check_count(n_clusters, "n_clusters", self.labels_.size)
+        if isinstance(self._estimate, LocalScale) and not by_tau:
+            return self._local_labels_for(self._estimate, n_clusters)
+        if by_tau or n_clusters > self._clusters.unmerged.roots.size:
+            forest = cut_into(self._graph, n_clusters, n_jobs=self.n_jobs)
+            return self._complete(forest.labels, forest.tau)
+        tree = keep_most_significant(self._assessed_tree(), n_clusters)
+        return self._complete(tree.leaf_labels, tree.tau)
+
+    def recut(
+        self,
+        *,
+        tau: float | ArrayLike | None = None,
+        n_clusters: int | None = None,
+        min_significance: float | None = None,
+        min_cluster_size: float | None = None,
+    ) -> Self:
+        """Return a fitted estimator of the same fit with other clusters.
+
+        Densities and parents are not computed again, and the new estimator shares their arrays.
+        Everything works on it as after a fit: `predict`, `modes_`, `summary`, exports and further
+        recuts. This estimator is not changed.
+
+        Parameters
+        ----------
+        tau : float or array-like of shape (n_samples,), optional
+            Longest move, one length for all samples or one per sample. No modes are merged.
+        n_clusters : int, optional
+            Number of clusters. Of the modes at `tau_`, the most significant ones are kept; if
+            there are fewer modes, the longest moves are removed as well.
+        min_significance : float, optional
+            Least significance of the modes at `tau_` that are kept.
+        min_cluster_size : float, optional
+            Least number of samples (total weight) of a cluster. Of the clusters of this estimator,
+            smaller ones are merged into those that they meet first.
+
+        Returns
+        -------
+        QuickShift
+
+        Examples
+        --------
+        >>> from quickshift import QuickShift
+        >>> from quickshift.datasets import blobs
+        >>> model = QuickShift().fit(blobs(600, centers=4, seed=0)[0])
+        >>> coarser = model.recut(n_clusters=2)
+        >>> model.n_clusters_, coarser.n_clusters_, coarser.modes_.shape
+        (4, 2, (2, 2))
+        >>> coarser.density_ is model.density_
+        True
+        """
+        check_is_fitted(self)
+        given = {
+            "tau": tau,
+            "n_clusters": n_clusters,
+            "min_significance": min_significance,
+            "min_cluster_size": min_cluster_size,
+        }
+        name = check_one_cut(given)
+        self._require_absent()
+        new = type(self).__new__(type(self))
+        new.__dict__.update(vars(self))
+        if name != "min_cluster_size":
+            new.tau, new.n_clusters, new.min_significance = "auto", None, "auto"
+            new.min_cluster_size = 1
+        setattr(new, name, given[name])
+        new._store_clusters(new._cut_by(name, given[name]))
+        return new
+
+    @property
+    def log_density_(self) -> Floats:
+        """Logarithm of the density at the samples."""
+        check_is_fitted(self)
+        if self._log_density is None:
+            self._require_absent()
+            log_density = self._estimate.log_density(self._graph.heights)
+            if self._absent.size:
+                log_density[self._absent] = self._log_density_at(self._absent_points)
+            self._log_density = log_density
+        return self._log_density
+
+    @property
+    def tree_(self) -> ClusterTree:
+        """Cluster tree of all density levels, linked on first access."""
+        check_is_fitted(self)
+        if self._tree is None:
+            self._tree = self._tree_in_densities()
+        return self._tree
+
+    @property
+    def strength_(self) -> Floats:
+        """How firmly each sample belongs to its cluster, at most 1."""
+        check_is_fitted(self)
+        values = self.bandwidth_ if isinstance(self.bandwidth_, np.ndarray) else self.log_density_
+        return self._strength_of(values, self.labels_)
+
+    @property
+    def outlier_scores_(self) -> Floats:
+        """One minus the strength of each sample."""
+        return 1.0 - self.strength_
+
+    @property
+    def significance_(self) -> Floats:
+        """Prominence of each mode in standard errors of the estimate."""
+        check_is_fitted(self)
+        tree = self._assessed_tree()
+        return tree.known_significance()[tree.leaf_labels[self.mode_indices_]]
+
+    def summary(self) -> Summary:
+        """Explain the clusters: one row per cluster, what was not kept and why, and what to do.
+
+        Returns
+        -------
+        Summary
+            ``print`` shows it as text, notebooks as a table; ``to_pandas()`` returns the table.
+
+        Examples
+        --------
+        >>> from quickshift import QuickShift
+        >>> from quickshift.datasets import blobs
+        >>> summary = QuickShift().fit(blobs(600, centers=4, seed=0)[0]).summary()
+        >>> print(str(summary).splitlines()[0])
+        4 clusters of 600 samples with 2 features
+        >>> len(summary.to_pandas())
+        4
+        """
+        check_is_fitted(self)
+        return summarize(self)
+
+    def to_linkage(self) -> Floats:
+        """Return the cuts at every tau as one SciPy linkage matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples - 1, 4)
+            ``scipy.cluster.hierarchy.fcluster(linkage, tau, "distance")`` is the cut at tau.
+            Samples of weight zero are absent.
+        """
+        check_is_fitted(self)
+        return linkage(self._graph)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the clusters as a directed graph with one tree per cluster.
+
+        Returns
+        -------
+        networkx.DiGraph
+            One node per sample of positive weight, with its ``density`` and ``label``. One edge
+            from each sample to its parent, with its ``distance``, if it is kept at `tau_`. A mode
+            that was merged has an edge to the mode that it was merged into, with
+            ``merged=True`` and without a distance.
+        """
+        check_is_fitted(self)
+        import networkx
+
+        graph = networkx.DiGraph()
+        density, labels = self.density_.tolist(), self.labels_.tolist()
+        present = np.flatnonzero(~np.isnan(self.parent_distance_))
+        graph.add_nodes_from(
+            (i, {"density": density[i], "label": labels[i]}) for i in present.tolist()
+        )
+        kept = present[~np.isin(present, self._clusters.unmerged.roots)]
+        parent, distance = self.parent_[kept].tolist(), self.parent_distance_[kept].tolist()
+        graph.add_weighted_edges_from(
+            zip(kept.tolist(), parent, distance, strict=True), weight="distance"
+        )
+        merged = np.setdiff1d(self._clusters.unmerged.roots, self.mode_indices_)
+        if merged.size:
+            tree = self._assessed_tree()
+            into = tree.leaf_indices[tree.towards[tree.leaf_labels[merged]]]
+            graph.add_edges_from(zip(merged.tolist(), into.tolist(), strict=True), merged=True)
+        return graph
+
+    def _local_labels_for(self, scale: LocalScale, n_clusters: int) -> Indices:
+        """Label the samples as a fit with this scale and this number of clusters does."""
+        clusters = self._clusters
+        if clusters.unmerged.tau is not scale.tau:  # the fit was cut at another tau
+            forest = cut_at(self._graph, scale.tau, n_jobs=self.n_jobs)
+            clusters = Clusters(forest, forest, None, 0.0)
+        if n_clusters > clusters.unmerged.roots.size:
+            tau = scale.tau
+            forest = cut_into(self._graph, n_clusters, relative_to=tau, n_jobs=self.n_jobs)
+            return self._complete(forest.labels, self._with_absent(forest.tau)[0])
+        tree = self._link(clusters.unmerged) if clusters.tree is None else clusters.tree
+        labels = keep_most_significant(tree, n_clusters).leaf_labels
+        return self._complete(labels, self._with_absent(scale.tau)[0])
+
+    def _cut_by(self, name: str, value: Any) -> Clusters:
+        """Cut the parent graph again; the arguments are those of `recut`."""
+        if name == "tau":
+            forest = cut(self._graph, value, n_jobs=self.n_jobs)
+            return Clusters(forest, forest, None, 0.0)
+        forest, tree = self._clusters.unmerged, self._assessed_tree()
+        if name == "min_cluster_size":
+            return merge_small(self._clusters, check_min_cluster_size(value))
+        if name == "min_significance":
+            return merge_modes(forest, tree, None, check_nonnegative(value, name), 0.0)
+        if check_count(value, name, self.labels_.size) > forest.roots.size:
+            own = self._estimate.tau if isinstance(self._estimate, LocalScale) else None
+            forest = cut_into(self._graph, value, relative_to=own, n_jobs=self.n_jobs)
+            tree = self._link(forest)
+        return merge_modes(forest, tree, value, None, self._chance())
+
+    def _chance(self) -> float:
+        """Return the significance that chance rarely exceeds for these samples."""
+        samples = self._graph.samples
+        if isinstance(self._estimate, LocalScale):
+            return chance_at(self._estimate)
+        kernel = self._estimate.kernel.name
+        return chance_significance(samples.total_weight, samples.n_features, kernel=kernel)
+
+    def _strength_of(self, values: Floats, labels: Indices) -> Floats:
+        """Compare points with the modes of their clusters, by log density or, locally, by r."""
+        if isinstance(self.bandwidth_, np.ndarray):
+            own = self.bandwidth_[self.mode_indices_]
+            return np.minimum(own[labels] / np.maximum(values, _SHORTEST), 1.0)
+        own = self.log_density_[self.mode_indices_]
+        return np.exp(np.minimum(values - own[labels], 0.0))
+
+    def _with_absent(self, tau: float | Floats) -> tuple[float | Floats, float]:
+        """Return tau with that of samples of weight zero, and its multiple of each sample's own."""
+        scale, multiple = self._estimate, 1.0
+        if isinstance(tau, float) or not isinstance(scale, LocalScale):
+            return tau, multiple
+        if tau is not scale.tau:
+            multiple = float(np.nanmax(tau / np.maximum(scale.tau, _SHORTEST)))
+        if self._absent.size:
+            tau = tau.copy()
+            tau[self._absent] = self._absent_tau * multiple
+        return tau, multiple
+
+    def _queries(self, X: ArrayLike) -> Numbers:
+        """Check new points, and that their tree fits into memory."""
+        check_is_fitted(self)
+        points = validated(self, X, reset=False)
+        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
+        return points
+
+    def _require_absent(self) -> None:
+        """Refuse if labeling the samples of weight zero as new points would not fit into memory."""
+        if self._absent.size:
+            shape = self._absent_points.shape
+            require_memory(prepare_bytes(*shape), "the density at rows of weight zero", shape)
+
+    def _assessed_tree(self) -> ClusterTree:
+        """Return the cluster tree of the unmerged forest; it is built when it is first needed."""
+        clusters = self._clusters
+        if clusters.tree is None:
+            tree = self._link(clusters.unmerged)
+            self._clusters = replace(clusters, tree=tree)
+            return tree
+        return clusters.tree
+
+    def _link(self, forest: Forest) -> ClusterTree:
+        """Return the cluster tree of a forest, with the significance of each mode."""
+        shape = self._graph.samples.n_samples, self._graph.samples.n_features
+        require_memory(link_bytes(shape[0]), "linking the cluster tree", shape)
+        if isinstance(self._estimate, LocalScale):
+            return tree_by_scale(self._estimate, forest)
+        return assessed_tree(self._estimate, forest, n_jobs=self.n_jobs)
+
+    def _tree_in_densities(self) -> ClusterTree:
+        """Return the cluster tree of the unmerged forest, with densities if these do not overflow.
+
+        Its samples of weight zero have no density.
+        """
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            return in_densities(self._assessed_tree(), estimate.density_of_levels)
+        return in_densities(self._assessed_tree(), estimate.density)
+
+    def _store(
+        self,
+        points: Numbers,
+        estimate: Estimate | LocalScale,
+        graph: ParentGraph,
+        clusters: Clusters,
+    ) -> None:
+        self._estimate, self._graph = estimate, graph
+        self.parent_ = graph.parent
+        self.parent_distance_ = graph.distance
+        self.density_ = estimate.density(graph.heights)
+        self._log_density = None
+        self._absent = np.flatnonzero(np.isnan(graph.heights))
+        self._absent_points = points[self._absent]
+        self._store_scales(estimate)
+        if self._absent.size:
+            with np.errstate(over="ignore", under="ignore"):
+                absent = np.exp(self._log_density_at(self._absent_points))
+            self.density_[self._absent] = absent
+        self._store_clusters(clusters)
+
+    def _store_scales(self, estimate: Estimate | LocalScale) -> None:
+        """Set `bandwidth_` and `n_neighbors_`, also for samples of weight zero."""
+        self.bandwidth_: float | Floats
+        for name in ("n_neighbors_", "_absent_tau"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if isinstance(estimate, Estimate):
+            self.bandwidth_ = estimate.bandwidth
+            return
+        self.n_neighbors_, r = estimate.n_neighbors, estimate.r
+        if self._absent.size:
+            r[self._absent], self._absent_tau = scales_at_points(estimate, self._absent_points)
+        self.bandwidth_ = r
+
+    def _store_clusters(self, clusters: Clusters) -> None:
+        """Set the attributes that depend on the cut."""
+        forest = clusters.forest
+        self._clusters, self._tree = clusters, None
+        self.min_significance_ = clusters.min_significance
+        self.mode_indices_ = forest.roots.copy()
+        self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
+        self.n_clusters_ = forest.roots.size
+        self.tau_: float | Floats
+        self.tau_, self._multiple_of_tau = self._with_absent(forest.tau)
+        self.labels_ = self._complete(forest.labels, self.tau_)
+
+    def _complete(self, labels: Indices, tau: float | Floats) -> Indices:
+        """Return a copy of labels, with samples of weight zero labeled as new points are."""
+        labels = labels.copy()
+        if self._absent.size:
+            own = tau if isinstance(tau, float) else tau[self._absent]
+            labels[self._absent] = self._labels_of(self._absent_points, labels, own)
+        return labels
+
+    def _labels_of(self, points: Numbers, labels: Indices, tau: float | Floats | None) -> Indices:
+        """Label points by a cut at tau; None stands for the tau of each point itself."""
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            r, own = scales_at_points(estimate, points)
+            heights = -r
+            tau = own * self._multiple_of_tau if tau is None else tau
+        else:
+            heights = heights_at_points(estimate, points)
+        assert tau is not None  # a kernel density has one tau for all points
+        return labels[assign_points(self._graph, points, heights, tau, n_jobs=self.n_jobs)]
+
+    def _log_density_at(self, points: Numbers) -> Floats:
+        estimate = self._estimate
+        if isinstance(estimate, LocalScale):
+            return estimate.log_density(-scales_at_points(estimate, points)[0])
+        return log_density_at_points(estimate, points)
