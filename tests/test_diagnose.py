@@ -3,14 +3,18 @@
 import itertools
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cases import Case, Floats, make
-from quickshift import QuickShift, diagnose
+from quickshift import QuickShift
+from quickshift import diagnose as diagnose_fit
 from quickshift.bandwidth import spread
 from quickshift.stages import (
     ParentGraph,
@@ -25,6 +29,8 @@ from quickshift.stages import (
     separation,
 )
 from quickshift.stages.diagnosis import neighborhoods
+
+diagnose = partial(diagnose_fit, theory=True)
 
 KINDS = ("random", "lattice", "duplicated", "constant")
 DATA = [
@@ -477,7 +483,7 @@ def test_sentences_hold_the_numbers() -> None:
     case = make("random", 100, 2)
     found = diagnose(QuickShift(bandwidth=0.3, tau=0.7).fit(case.X), pair=(0, 5))
     assert str(found) == "\n".join(found.sentences)
-    for mode, sentence in zip(found.modes, found.sentences, strict=False):
+    for mode, sentence in zip(found.modes, found.sentences[len(found.findings) :], strict=False):
         assert f"row {mode.row} has density {mode.height:.4g}" in sentence
         assert f"prominence {mode.prominence:.4g}" in sentence
         assert f"significance {mode.significance:.3g}" in sentence
@@ -608,3 +614,27 @@ def test_stages_refuse_what_is_no_mode() -> None:
             method(1.0, -1.0)
         with pytest.raises(ValueError, match=r"r is -1\.0"):
             method(-1.0, 1.0)
+
+
+def test_findings_are_those_of_the_summary_and_theory_comes_on_request() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    for bandwidth in ("local", "auto"):
+        model = QuickShift(bandwidth).fit(X)
+        found = diagnose_fit(model)
+        assert found.sentences == model.summary().remarks
+        assert any("recut(n_clusters=2)" in sentence for sentence in found.sentences)
+        assert found.theorem_2 is None
+        assert found.conditions == []
+        longer = diagnose_fit(model, theory=True).sentences
+        assert longer[: len(found.sentences)] == found.sentences
+        assert any("significance inf" in sentence for sentence in longer)
+
+
+def test_pipelines_are_diagnosed_by_their_last_step() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 2)) * [1, 30]
+    pipeline = make_pipeline(StandardScaler(), QuickShift()).fit(X)
+    assert diagnose_fit(pipeline).sentences == diagnose_fit(pipeline[-1]).sentences
+    with pytest.raises(TypeError, match=r"ends with StandardScaler, expected a fitted QuickShift"):
+        diagnose_fit(make_pipeline(StandardScaler()).fit(X))
+    with pytest.raises(TypeError, match=r"fitted is StandardScaler, expected"):
+        diagnose_fit(StandardScaler().fit(X))

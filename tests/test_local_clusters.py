@@ -770,7 +770,7 @@ def test_other_calls_leave_the_estimator_as_it_is():
 def test_diagnosis_names_the_modes_of_the_fit():
     X = np.concatenate([blobs(0, 100), blobs(1, 100) + 40])
     model = QuickShift(n_clusters=3).fit(X)
-    found = qs.diagnose(model, pair=(0, 150))
+    found = qs.diagnose(model, theory=True, pair=(0, 150))
     assert [mode.row for mode in found.modes] == model.mode_indices_.tolist()
     np.testing.assert_allclose(
         [mode.significance for mode in found.modes], model.significance_, rtol=1e-9
@@ -788,7 +788,7 @@ def test_diagnosis_counts_the_modes_of_the_fit_before_they_are_merged():
     X = np.random.default_rng(0).normal(size=(500, 2))
     model = QuickShift(min_significance=1e9).fit(X)
     n_modes = int(model.labels_at(model.tau_).max()) + 1
-    assert f"Of the {n_modes} modes at tau, 1 are kept" in str(qs.diagnose(model))
+    assert f"Of the {n_modes} modes at tau, 1 are kept" in str(qs.diagnose(model, theory=True))
 
 
 # Errors

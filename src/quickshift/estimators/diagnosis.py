@@ -1,8 +1,9 @@
-"""The paper's definitions evaluated for a fitted estimator, as numbers and sentences."""
+"""What a fit says and what to do about it; the paper's definitions behind ``theory=True``."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
@@ -32,19 +33,24 @@ _LOCAL = (
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The paper's quantities for a fit.
+    """What a fit says, in words; with theory, the paper's quantities as well.
 
     Attributes
     ----------
+    findings : list of str
+        The lines of `QuickShift.summary` below its table, each with what to do.
+    theory : bool
+        Whether the sentences include the paper's quantities.
     modes : list of ModeDiagnosis
-        One diagnosis per mode, highest first.
+        One diagnosis per mode, highest first; empty without theory.
     theorem_2 : ModeRecovery or None
-        The number of modes that tau can find according to Theorem 2. None with local scale, because
-        the theorem assumes one bandwidth and one tau.
+        The number of modes that tau can find according to Theorem 2. None without theory, and with
+        local scale, because the theorem assumes one bandwidth and one tau.
     n_unmerged : int
         Number of modes at tau, before insignificant ones were merged.
     conditions : list of Condition
-        The paper's conditions on h and tau. Empty with local scale, for the same reason.
+        The paper's conditions on h and tau. Empty without theory and with local scale, for the same
+        reason.
     separation : Separation or None
         How well the fit separates the given pair of rows; None if no pair was given.
     log_unit : float
@@ -52,6 +58,8 @@ class Diagnosis:
         underflow; in that case sums of kernel profiles, or 1/r, stand in their place.
     """
 
+    findings: list[str]
+    theory: bool
     modes: list[ModeDiagnosis]
     theorem_2: ModeRecovery | None
     n_unmerged: int
@@ -62,6 +70,14 @@ class Diagnosis:
     @property
     def sentences(self) -> list[str]:
         """The diagnosis in words; of more than 20 modes, the highest 20 and a summary."""
+        words = self.findings + (self._theory_in_words() if self.theory else [])
+        if self.separation is not None:
+            words.append(self.separation.sentence)
+        if self.log_unit and (self.theory or self.separation is not None):
+            words.append(f"Densities are multiples of exp({self.log_unit:.4g}).")
+        return words
+
+    def _theory_in_words(self) -> list[str]:
         words = [mode.sentence for mode in self.modes[:_MODES_IN_WORDS]]
         if rest := self.modes[_MODES_IN_WORDS:]:
             words.append(
@@ -78,34 +94,34 @@ class Diagnosis:
                 f"Of the {self.n_unmerged} modes at tau, {len(self.modes)} are kept; the others "
                 f"are less significant and are merged into them."
             )
-        words += [condition.sentence for condition in self.conditions]
-        if self.separation is not None:
-            words.append(self.separation.sentence)
-        if self.log_unit:
-            words.append(f"Densities are multiples of exp({self.log_unit:.4g}).")
-        return words
+        return words + [condition.sentence for condition in self.conditions]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
 
 def diagnose(
-    fitted: QuickShift,
+    fitted: "QuickShift | Pipeline",
     *,
+    theory: bool = False,
     mode_radius: float | None = None,
     epsilon: float = 0.0,
     delta: float = 0.0,
     pair: tuple[int, int] | None = None,
     separation_radius: float | None = None,
 ) -> Diagnosis:
-    """Evaluate the paper's definitions for a fit.
+    """Say in sentences what a fit found, why, and what to do for another result.
 
-    Densities are those of ``density_``, rounded as they are for deciding which sample is higher.
+    With ``theory=True``, the paper's definitions are evaluated as well. Densities are those of
+    ``density_``, rounded as they are for deciding which sample is higher.
 
     Parameters
     ----------
-    fitted : QuickShift
-        After `fit`.
+    fitted : QuickShift or Pipeline
+        After `fit`. Of a pipeline, the last step is diagnosed, in the features that reach it.
+    theory : bool, default=False
+        Whether to evaluate Theorem 2 and the paper's conditions on the bandwidth and tau, and to
+        include the paper's quantities in the sentences.
     mode_radius : float, optional
         r_M: samples within this radius of a mode are not compared with it. The bandwidth if not
         given; with local scale, the median of ``bandwidth_``.
@@ -128,14 +144,16 @@ def diagnose(
     >>> import numpy as np
     >>> from quickshift import QuickShift
     >>> X = np.array([[0.0], [0.2], [0.3], [5.0], [5.1]])
-    >>> found = diagnose(QuickShift(bandwidth=0.5, tau=2.0).fit(X), pair=(0, 4))
+    >>> model = QuickShift(bandwidth=0.5, tau=2.0).fit(X)
+    >>> found = diagnose(model, theory=True, pair=(0, 4))
     >>> found.modes[1].row, round(found.modes[1].parent_distance, 6)
     (4, 4.8)
     >>> found.theorem_2.bound, found.theorem_2.recovered
     (2, array([1, 4]))
-    >>> print(found)
-    The mode at row 1 has density 0.4633, prominence 0.4633 and significance inf; no sample is...
+    >>> print(diagnose(model).sentences[0])
+    Density: gaussian kernel, bandwidth 0.5.
     """
+    fitted = _estimator(fitted)
     check_is_fitted(fitted)
     estimate, samples = fitted._estimate, fitted._graph.samples
     # Under local scale, the medians stand for one bandwidth and one tau.
@@ -152,7 +170,7 @@ def diagnose(
         density = levels_of(-density)
     graph = replace(fitted._graph, heights=density)
     theorem_2, on_parameters = None, []
-    if isinstance(estimate, LocalScale):
+    if isinstance(estimate, LocalScale) or not theory:
         check_nonnegative(epsilon, "epsilon")
         check_nonnegative(delta, "delta")
     else:
@@ -169,13 +187,27 @@ def diagnose(
             r_s=None if pair is None and separation_radius is None else r_s,
         )
     return Diagnosis(
-        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m),
+        findings=fitted.summary().remarks,
+        theory=theory,
+        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m) if theory else [],
         theorem_2=theorem_2,
         n_unmerged=fitted._clusters.unmerged.roots.size,
         conditions=on_parameters,
         separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s, tau),
         log_unit=tree.log_unit,
     )
+
+
+def _estimator(fitted: "QuickShift | Pipeline") -> QuickShift:
+    """Return the estimator itself, or the last step of a pipeline."""
+    last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    if not isinstance(last, QuickShift):
+        where = "a pipeline that ends with " if isinstance(fitted, Pipeline) else ""
+        raise TypeError(
+            f"fitted is {where}{type(last).__name__}, expected a fitted QuickShift or a pipeline "
+            f"that ends with one. Pass the QuickShift step, for example pipeline[-1]."
+        )
+    return last
 
 
 def _separation(

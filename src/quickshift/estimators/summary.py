@@ -138,7 +138,7 @@ class Summary:
             "  ".join([*(text.rjust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
             for row in cells
         ]
-        return "\n".join([self._title(), "", *lines, "", *self._remarks()])
+        return "\n".join([self._title(), "", *lines, "", *self.remarks])
 
     def _repr_html_(self) -> str:
         def line(cells: tuple[str, ...], tag: str) -> str:
@@ -146,7 +146,7 @@ class Summary:
             return f"<tr>{inside}</tr>"
 
         body = "".join(line(row, "td") for row in self._rows())
-        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
+        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self.remarks)
         return (
             f"<p>{html.escape(self._title())}</p><table><thead>{line(_HEADER, 'th')}</thead>"
             f"<tbody>{body}</tbody></table><ul>{remarks}</ul>"
@@ -180,8 +180,9 @@ class Summary:
             return "none"
         return "never meets" if self.joins_at[i] == 0 else f"{self.joins_at[i]:.3g}"
 
-    def _remarks(self) -> list[str]:
-        """Return what stands below the table."""
+    @property
+    def remarks(self) -> list[str]:
+        """The lines below the table."""
         more = len(self) - _SHOWN_CLUSTERS
         return [
             *([f"{more} more clusters are not shown; see to_pandas()."] if more > 0 else []),
