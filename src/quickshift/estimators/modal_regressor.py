@@ -224,7 +224,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
             NaN for queries that have no sample within the support of a compact kernel.
         """
-        return self.predict_modes(X).highest()
+        check_is_fitted(self)
+        return self._modes_at(validated(self, X, reset=False)).highest()
 
     def predict_modes(self, X: ArrayLike) -> stages.ConditionalModes:
         """Return all conditional modes at each query.
@@ -238,10 +239,11 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         -------
         ConditionalModes
             ``modes[i]`` are the modes of query i, the highest first. The object also holds their
-            densities, their heights above the valleys, and the support of every query.
+            probabilities, their joint and conditional densities, their heights above the valleys,
+            and the support of every query.
         """
         check_is_fitted(self)
-        return self._modes_at(validated(self, X, reset=False))
+        return self._modes_at(validated(self, X, reset=False), probabilities=True)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Measure on held-out data how far responses lie from the modes, for `predict_set`.
@@ -261,7 +263,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ModalRegressor
             The estimator itself.
         """
-        modes = self.predict_modes(X)
+        check_is_fitted(self)
+        modes = self._modes_at(validated(self, X, reset=False))
         responses = check_n_outputs(check_responses(y, len(modes)), self.n_outputs_)
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
@@ -340,9 +343,15 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         weights = None if weights is None else weights[supported]
         return float(r2_score(truth[supported], predicted[supported], sample_weight=weights))
 
-    def _modes_at(self, points: Numbers) -> stages.ConditionalModes:
+    def _modes_at(self, points: Numbers, *, probabilities: bool = False) -> stages.ConditionalModes:
         """Return the modes at queries that are already checked."""
-        return find_modes(self._joint, points, self._mode_options, self._sorted_responses)
+        return find_modes(
+            self._joint,
+            points,
+            self._mode_options,
+            self._sorted_responses,
+            probabilities=probabilities,
+        )
 
     def _calibrated(self) -> tuple["ModalRegressor", tuple[Floats, Floats]]:
         """Return the model that prediction sets are built on, and its scores and their weights."""
