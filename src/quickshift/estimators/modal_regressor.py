@@ -1,7 +1,8 @@
 """Modal regression (Algorithm 3) as a scikit-learn estimator."""
 
 import warnings
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from quickshift.checks.points import check_period, check_responses, check_weight
 from quickshift.checks.regression import (
     check_bandwidth_pair,
     check_coverage,
+    check_coverages,
     check_min_density_ratio,
     check_n_outputs,
     check_response_given,
@@ -273,7 +275,17 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         )
         return self
 
-    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> stages.PredictionSet:
+    @overload
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> stages.PredictionSet: ...
+
+    @overload
+    def predict_set(
+        self, X: ArrayLike, coverage: Sequence[float] | Floats
+    ) -> list[stages.PredictionSet]: ...
+
+    def predict_set(
+        self, X: ArrayLike, coverage: float | Sequence[float] | Floats = 0.9
+    ) -> stages.PredictionSet | list[stages.PredictionSet]:
         """Return intervals around the modes that contain a new response with given probability.
 
         By split conformal prediction, the probability is at least ``coverage``, taken over the new
@@ -288,21 +300,37 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_queries, n_features)
             The queries x.
-        coverage : float, default=0.9
-            The share of new responses that should lie inside their sets.
+        coverage : float or sequence of floats, default=0.9
+            The share of new responses that should lie inside their sets, or several such shares.
+            Several shares take hardly longer than one, because the modes are found once.
 
         Returns
         -------
-        PredictionSet
+        PredictionSet or list of PredictionSet
             Disjoint intervals from ``lower`` to ``upper`` for every query; boxes for several
             outputs. They are unbounded if there are too few calibration samples for the coverage.
-            Queries without a mode have no interval, unless the intervals are unbounded.
+            Queries without a mode have no interval, unless the intervals are unbounded. For a
+            sequence of coverages, a list with one set per coverage, in the order given; the set of
+            a larger coverage contains that of a smaller one.
+
+        Examples
+        --------
+        >>> from quickshift import ModalRegressor
+        >>> from quickshift.datasets import two_branches
+        >>> X, y = two_branches().sample(2000, seed=0)
+        >>> model = ModalRegressor().fit(X, y)
+        >>> half, most = model.predict_set([[0.25]], coverage=[0.5, 0.95])
+        >>> half.lengths < most.lengths
+        array([ True])
         """
         check_is_fitted(self)
-        share = check_coverage(coverage)
+        single = np.ndim(coverage) == 0
+        shares = [check_coverage(coverage)] if single else check_coverages(coverage)
         points = validated(self, X, reset=False)
         model, (scores, weights) = self._calibrated()
-        return set_around(model._modes_at(points), conformal_radius(scores, weights, share))
+        modes = model._modes_at(points)
+        sets = [set_around(modes, conformal_radius(scores, weights, share)) for share in shares]
+        return sets[0] if single else sets
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return R² of `predict` over the queries that have a mode.
