@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ModalRegressor,
         QuickShift,
         QuickShiftTree,
+        call_last_step,
         diagnose,
         trace_branches,
     )
@@ -61,6 +62,7 @@ __all__ = [
     "SegmentForest",
     "bandwidth",
     "boundary_strength",
+    "call_last_step",
     "compat",
     "config",
     "count_pieces",
@@ -92,6 +94,7 @@ _HOMES = {
     "QuickShiftTree": "quickshift.estimators",
     "SegmentForest": "quickshift.image",
     "boundary_strength": "quickshift.image",
+    "call_last_step": "quickshift.estimators",
     "count_pieces": "quickshift.image",
     "diagnose": "quickshift.estimators",
     "enforce_connectivity": "quickshift.image",

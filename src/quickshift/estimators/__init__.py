@@ -2,6 +2,7 @@
 
 from quickshift.estimators.diagnosis import Diagnosis, diagnose
 from quickshift.estimators.modal_regressor import ModalRegressor
+from quickshift.estimators.pipelines import call_last_step
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.estimators.quick_shift_tree import QuickShiftTree
 from quickshift.estimators.trace import trace_branches
@@ -11,6 +12,7 @@ __all__ = [
     "ModalRegressor",
     "QuickShift",
     "QuickShiftTree",
+    "call_last_step",
     "diagnose",
     "trace_branches",
 ]
