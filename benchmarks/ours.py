@@ -65,7 +65,11 @@ _GAUSSIAN_REACH = 8.7
 
 
 def conditional_modes(rows: Points, *, kernel: str, queries: int) -> object:
-    """Find all conditional modes at some queries; the model is fitted at the first call."""
+    """Find all conditional modes at some queries; the model is fitted at the first call.
+
+    `predict` finds all modes as `predict_modes` does, but not their probabilities, which no peer
+    computes either.
+    """
     import data
     import quickshift
 
@@ -75,7 +79,7 @@ def conditional_modes(rows: Points, *, kernel: str, queries: int) -> object:
         h_y = quickshift.ModalRegressor(kernel=kernel).fit(X, y).bandwidth_[1]
         model = quickshift.ModalRegressor((h_x, h_y), kernel=kernel).fit(X, y)
         _regressions[kernel, len(rows)] = model
-    return _regressions[kernel, len(rows)].predict_modes(data.modal_queries(queries))
+    return _regressions[kernel, len(rows)].predict(data.modal_queries(queries))
 
 
 def segment(image: NDArray[np.float64], **parameters: Any) -> object:

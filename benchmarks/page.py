@@ -63,7 +63,8 @@ HEADINGS = {
     ),
     "modal": (
         "Modal regression",
-        "`ModalRegressor.predict_modes` of a fitted model, with about 1000 samples in the window "
+        "`ModalRegressor.predict` of a fitted model, which finds all modes of each query (unlike "
+        "`predict_modes`, without their probabilities), with about 1000 samples in the window "
         "of a query and the bandwidth of y chosen by the rule. SciPy's query_ball_point only "
         "counts the samples in the same windows. The NumPy version of Algorithm 3 searches for "
         "modes among the responses in the window only, whereas ours searches among all responses.",

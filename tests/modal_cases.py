@@ -11,7 +11,15 @@ INFINITE = tuple(name for name in KERNELS if kernels.KERNELS[name].infinite)
 COMPACT = tuple(name for name in KERNELS if not kernels.KERNELS[name].infinite)
 RULES = ("auto", "cv", "prediction_set")
 BANDWIDTHS = (0.25, (0.1, 0.3), *RULES)
-FIELDS = ("offsets", "values", "densities", "heights", "support")
+FIELDS = (
+    "offsets",
+    "values",
+    "densities",
+    "heights",
+    "support",
+    "conditional_densities",
+    "probabilities",
+)
 QUERIES = np.linspace(0.0, 1.0, 11)[:, None]
 DEFAULTS = {
     "bandwidth": "auto",
@@ -55,6 +63,8 @@ def assert_close_modes(a, b, rtol=1e-8):
     np.testing.assert_allclose(a.densities, b.densities, rtol=rtol)
     np.testing.assert_allclose(a.heights, b.heights, rtol=rtol, atol=rtol * a.densities.max())
     np.testing.assert_allclose(a.support, b.support, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(a.conditional_densities, b.conditional_densities, rtol=rtol)
+    np.testing.assert_allclose(a.probabilities, b.probabilities, rtol=rtol, atol=rtol)
 
 
 def assert_same_model(a, b, queries=QUERIES):

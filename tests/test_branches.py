@@ -23,6 +23,8 @@ def modes_of(columns):
         densities=10.0 + values,
         heights=np.ones(len(values)),
         support=np.array([0.0 if len(column) else -np.inf for column in columns]),
+        conditional_densities=np.ones(len(values)),
+        probabilities=np.ones(len(values)),
     )
 
 
@@ -286,6 +288,8 @@ def test_several_outputs_are_refused():
         densities=np.ones(1),
         heights=np.ones(1),
         support=np.zeros(1),
+        conditional_densities=np.ones(1),
+        probabilities=np.ones(1),
     )
     with pytest.raises(ValueError, match=r"values of shape \(1, 2\), expected \(k,\).*each output"):
         trace([0.0], modes, longest_step=1.0)

@@ -407,7 +407,8 @@ def test_modes_become_a_table():
         prepare_joint(X, y, 0.4, kernel="cosine"), [[0.0], [50.0], [0.1]], 0.3
     )
     table = found.to_pandas()
-    assert list(table.columns) == ["query", "mode", "value", "density", "height", "support"]
+    of_modes = ["density", "height", "support", "conditional_density", "probability"]
+    assert list(table.columns) == ["query", "mode", "value", *of_modes]
     np.testing.assert_array_equal(table["value"], found.values)
     np.testing.assert_array_equal(table["query"], found.queries)
     assert set(table["query"]) == {0, 2}

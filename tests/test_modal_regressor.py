@@ -37,6 +37,8 @@ from quickshift.bandwidth import gaussian_equivalent, joint_rule
 from quickshift.datasets import three_branches_merging, two_branches
 from quickshift.kernels import get_kernel
 
+COLUMNS = ("density", "height", "support", "conditional_density", "probability")
+
 # Parameters and fitted attributes
 
 
@@ -178,7 +180,7 @@ def test_table_of_modes_has_a_row_per_mode():
     model = ModalRegressor(0.2, kernel="epanechnikov").fit(*branches())
     modes = model.predict_modes([[0.5], [77.0], [0.6]])
     table = modes.to_pandas()
-    columns = ["query", "mode", "value", "density", "height", "support"]
+    columns = ["query", "mode", "value", *COLUMNS]
     assert table.columns.tolist() == columns
     assert len(table) == len(modes.values)
     assert set(table["query"]) == {0, 2}
@@ -190,7 +192,7 @@ def test_table_of_modes_has_a_row_per_mode():
 def test_table_of_several_outputs_has_a_column_for_each():
     modes = ModalRegressor().fit(*two_columns()).predict_modes(QUERIES)
     table = modes.to_pandas()
-    columns = ["query", "mode", "value_0", "value_1", "density", "height", "support"]
+    columns = ["query", "mode", "value_0", "value_1", *COLUMNS]
     assert table.columns.tolist() == columns
     np.testing.assert_array_equal(table[["value_0", "value_1"]], modes.values)
 

@@ -36,6 +36,50 @@ def test_sets_are_disjoint_rising_intervals_around_modes(kernel):
     assert max(map(len, found)) == 2
 
 
+@pytest.mark.parametrize("given", [list, tuple, np.array, pd.Series], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("draw", [branches, two_columns])
+def test_several_coverages_give_the_sets_of_single_ones_in_the_order_given(draw, given):
+    X, y = draw(200)
+    coverages = [0.8, 0.5, 0.99, 0.8]
+    sets = ModalRegressor().fit(X, y).predict_set(QUERIES, given(coverages))
+    assert isinstance(sets, list)
+    for found, coverage in zip(sets, coverages, strict=True):
+        assert_same_set(found, ModalRegressor().fit(X, y).predict_set(QUERIES, coverage))
+
+
+def test_sets_of_several_coverages_are_nested():
+    X, y = branches(300)
+    small, middle, large = ModalRegressor().fit(X, y).predict_set(X, [0.5, 0.8, 0.95])
+    assert (small.lengths < middle.lengths).all()
+    assert (middle.lengths < large.lengths).all()
+    assert not (small.contains(y) & ~middle.contains(y)).any()
+    assert not (middle.contains(y) & ~large.contains(y)).any()
+
+
+def test_several_coverages_find_the_modes_once(monkeypatch):
+    model = ModalRegressor().fit(*branches(100))
+    model.predict_set(QUERIES, 0.5)  # calibrates
+    calls = []
+    find = ModalRegressor._modes_at
+    monkeypatch.setattr(ModalRegressor, "_modes_at", lambda *a: calls.append(1) or find(*a))
+    model.predict_set(QUERIES, [0.5, 0.8, 0.95])
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("coverage", [[], [[0.5]], "0.5", None, {0.5: 1}, [0.5, "0.9"], [True]])
+def test_coverages_that_are_no_list_of_shares_are_refused(coverage):
+    model = ModalRegressor().fit(*branches(40))
+    with pytest.raises(TypeError, match=r"coverage is .*, expected a share of new responses"):
+        model.predict_set(QUERIES, coverage)
+
+
+@pytest.mark.parametrize("coverage", [[0.5, 1.0], [0.0], [np.nan]])
+def test_coverages_outside_their_range_are_refused(coverage):
+    model = ModalRegressor().fit(*branches(40))
+    with pytest.raises(ValueError, match=r"coverage is .*, expected a share of new responses"):
+        model.predict_set(QUERIES, coverage)
+
+
 def test_set_contains_what_is_between_its_ends():
     X, y = branches(300)
     found = ModalRegressor().fit(X, y).predict_set(X)

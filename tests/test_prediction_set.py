@@ -23,8 +23,8 @@ def modes_of(*values):
     columns = [np.asarray(here, dtype=float) for here in values]
     offsets = np.cumsum([0, *map(len, columns)])
     together = np.concatenate(columns)
-    density = np.ones(len(together))
-    return ConditionalModes(offsets, together, density, density, np.zeros(len(columns)))
+    ones = np.ones(len(together))
+    return ConditionalModes(offsets, together, ones, ones, np.zeros(len(columns)), ones, ones)
 
 
 def rank_of(coverage, total):
@@ -349,7 +349,7 @@ def test_set_of_the_radius_that_a_response_asks_for_holds_it():
     rng = np.random.default_rng(0)
     values, responses = (np.round(rng.normal(size=4000), 1) for _ in range(2))
     every = np.arange(4001)
-    modes = ConditionalModes(every, values, values, values, values)
+    modes = ConditionalModes(every, *[values] * 6)
     radii = nonconformity_scores(modes, responses)
     for radius in np.unique(radii):
         inside = set_around(modes, radius).contains(responses)

@@ -172,7 +172,7 @@ def test_reprs_of_several_outputs_say_so():
 def test_results_without_elements_have_a_repr():
     none = np.empty(0)
     start = np.zeros(1, dtype=np.int64)
-    modes = stages.ConditionalModes(start, none, none, none, none)
+    modes = stages.ConditionalModes(start, none, none, none, none, none, none)
     assert repr(modes) == "ConditionalModes(0 queries, 0 modes, none per query, values none)"
     found = stages.PredictionSet(start, none, none)
     assert repr(found) == "PredictionSet(0 queries, 0 intervals, none per query)"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Diagnosis,
         ModalRegressor,
         QuickShift,
+        call_last_step,
         diagnose,
         trace_branches,
     )
@@ -59,6 +60,7 @@ __all__ = [
     "SegmentForest",
     "bandwidth",
     "boundary_strength",
+    "call_last_step",
     "compat",
     "config",
     "count_pieces",
@@ -89,6 +91,7 @@ _HOMES = {
     "QuickShift": "quickshift.estimators",
     "SegmentForest": "quickshift.image",
     "boundary_strength": "quickshift.image",
+    "call_last_step": "quickshift.estimators",
     "count_pieces": "quickshift.image",
     "diagnose": "quickshift.estimators",
     "enforce_connectivity": "quickshift.image",

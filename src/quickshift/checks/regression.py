@@ -14,6 +14,7 @@ from quickshift.kernels import Kernel
 __all__ = [
     "check_bandwidth_pair",
     "check_coverage",
+    "check_coverages",
     "check_grid",
     "check_min_density_ratio",
     "check_n_outputs",
@@ -34,6 +35,16 @@ def check_coverage(coverage: Any) -> float:
     """Return ``coverage`` as a float, strictly between 0 and 1."""
     expected = "a share of new responses, above 0 and below 1"
     return check_real(coverage, "coverage", expected, 0, 1, closed="neither")
+
+
+def check_coverages(coverages: Any) -> list[float]:
+    """Return several coverages as floats, each strictly between 0 and 1."""
+    if isinstance(coverages, str) or np.ndim(coverages) != 1 or len(coverages) == 0:
+        raise TypeError(
+            f"coverage is {coverages!r}, expected a share of new responses, above 0 and below 1, "
+            f"or a list of such shares, as in coverage=[0.5, 0.9]."
+        )
+    return [check_coverage(coverage) for coverage in coverages]
 
 
 def check_bandwidth_pair(

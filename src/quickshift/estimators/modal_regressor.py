@@ -3,7 +3,8 @@
 from __future__ import annotations  # short types in the output of `help`
 
 import warnings
-from typing import Any, Literal, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from quickshift.checks.points import check_period, check_responses, check_weight
 from quickshift.checks.regression import (
     check_bandwidth_pair,
     check_coverage,
+    check_coverages,
     check_min_density_ratio,
     check_n_outputs,
     check_response_given,
@@ -236,7 +238,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
             NaN for queries that have no sample within the support of a compact kernel.
         """
-        return self.predict_modes(X).highest()
+        check_is_fitted(self)
+        return self._modes_at(validated(self, X, reset=False)).highest()
 
     def predict_modes(self, X: ArrayLike) -> stages.ConditionalModes:
         """Return all conditional modes at each query.
@@ -250,10 +253,11 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         -------
         ConditionalModes
             ``modes[i]`` are the modes of query i, the highest first. The object also holds their
-            densities, their heights above the valleys, and the support of every query.
+            probabilities, their joint and conditional densities, their heights above the valleys,
+            and the support of every query.
         """
         check_is_fitted(self)
-        return self._modes_at(validated(self, X, reset=False))
+        return self._modes_at(validated(self, X, reset=False), probabilities=True)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Measure on held-out data how far responses lie from the modes, for `predict_set`.
@@ -273,7 +277,8 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ModalRegressor
             The estimator itself.
         """
-        modes = self.predict_modes(X)
+        check_is_fitted(self)
+        modes = self._modes_at(validated(self, X, reset=False))
         responses = check_n_outputs(check_responses(y, len(modes)), self.n_outputs_)
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
@@ -282,7 +287,17 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         )
         return self
 
-    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> stages.PredictionSet:
+    @overload
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> stages.PredictionSet: ...
+
+    @overload
+    def predict_set(
+        self, X: ArrayLike, coverage: Sequence[float] | Floats
+    ) -> list[stages.PredictionSet]: ...
+
+    def predict_set(
+        self, X: ArrayLike, coverage: float | Sequence[float] | Floats = 0.9
+    ) -> stages.PredictionSet | list[stages.PredictionSet]:
         """Return intervals around the modes that contain a new response with given probability.
 
         By split conformal prediction, the probability is at least ``coverage``, taken over the new
@@ -297,21 +312,37 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_queries, n_features)
             The queries x.
-        coverage : float, default=0.9
-            The share of new responses that should lie inside their sets.
+        coverage : float or sequence of floats, default=0.9
+            The share of new responses that should lie inside their sets, or several such shares.
+            Several shares take hardly longer than one, because the modes are found once.
 
         Returns
         -------
-        PredictionSet
+        PredictionSet or list of PredictionSet
             Disjoint intervals from ``lower`` to ``upper`` for every query; boxes for several
             outputs. They are unbounded if there are too few calibration samples for the coverage.
-            Queries without a mode have no interval, unless the intervals are unbounded.
+            Queries without a mode have no interval, unless the intervals are unbounded. For a
+            sequence of coverages, a list with one set per coverage, in the order given; the set of
+            a larger coverage contains that of a smaller one.
+
+        Examples
+        --------
+        >>> from quickshift import ModalRegressor
+        >>> from quickshift.datasets import two_branches
+        >>> X, y = two_branches().sample(2000, seed=0)
+        >>> model = ModalRegressor().fit(X, y)
+        >>> half, most = model.predict_set([[0.25]], coverage=[0.5, 0.95])
+        >>> half.lengths < most.lengths
+        array([ True])
         """
         check_is_fitted(self)
-        share = check_coverage(coverage)
+        single = np.ndim(coverage) == 0
+        shares = [check_coverage(coverage)] if single else check_coverages(coverage)
         points = validated(self, X, reset=False)
         model, (scores, weights) = self._calibrated()
-        return set_around(model._modes_at(points), conformal_radius(scores, weights, share))
+        modes = model._modes_at(points)
+        sets = [set_around(modes, conformal_radius(scores, weights, share)) for share in shares]
+        return sets[0] if single else sets
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return R² of `predict` over the queries that have a mode.
@@ -352,9 +383,15 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         weights = None if weights is None else weights[supported]
         return float(r2_score(truth[supported], predicted[supported], sample_weight=weights))
 
-    def _modes_at(self, points: Numbers) -> stages.ConditionalModes:
+    def _modes_at(self, points: Numbers, *, probabilities: bool = False) -> stages.ConditionalModes:
         """Return the modes at queries that are already checked."""
-        return find_modes(self._joint, points, self._mode_options, self._sorted_responses)
+        return find_modes(
+            self._joint,
+            points,
+            self._mode_options,
+            self._sorted_responses,
+            probabilities=probabilities,
+        )
 
     def _calibrated(self) -> tuple[ModalRegressor, tuple[Floats, Floats]]:
         """Return the model that prediction sets are built on, and its scores and their weights."""

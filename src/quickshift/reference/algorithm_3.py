@@ -17,7 +17,7 @@ from quickshift.reference.samples import (
 )
 from quickshift.reference.scaled_distances import Floats
 
-__all__ = ["modal_regression"]
+__all__ = ["joint_density", "modal_regression"]
 
 
 def modal_regression(
@@ -84,7 +84,8 @@ def modal_regression(
     kde = None
     if density is None:
         query = samples.checked_queries(np.reshape(x, (1, -1)), "x")
-        kde, at = _joint(samples, responses, query, bandwidth, kernel)
+        kde, divisor = joint_density(samples, responses, bandwidth, kernel)
+        at = np.column_stack([np.repeat(query, len(responses), axis=0), responses]) / divisor
         origin = np.repeat(kde.nearest(at[:1, :-1]), len(at))  # distance in x alone
         sums = kde.sums(at, origin)  # line 2
         densities = exp(kde.log_normalised(sums, origin))
@@ -107,21 +108,16 @@ def modal_regression(
     return responses[roots], densities[roots]
 
 
-def _joint(
-    samples: Samples,
-    y: Floats,
-    query: Floats,
-    bandwidth: float | Sequence[float] | None,
-    kernel: str,
+def joint_density(
+    samples: Samples, y: Floats, bandwidth: float | Sequence[float] | None, kernel: str
 ) -> tuple[Kde, Floats]:
-    """Return f̂_h of the samples (x_j, y_j), and the points (x, y_j), both divided by (h_x, h_y)."""
+    """Return f̂_h of the points (x_j, y_j) / divisor, and the divisor: (h_x, ..., h_x, h_y) or 1."""
     if isinstance(bandwidth, Sequence):
         (h_x, h_y), h = map(checked_bandwidth, bandwidth), 1.0
     else:
         h_x, h_y, h = 1.0, 1.0, checked_bandwidth(bandwidth)
     divisor = np.append(np.full(samples.points.shape[1], h_x), h_y)
     points = np.column_stack([samples.points, y]) / divisor
-    at = np.column_stack([np.repeat(query, len(y), axis=0), y]) / divisor
     period = np.append(samples.period, np.inf) / divisor
     kde = fit(Samples(points, samples.weights, period), h, kernel)
-    return replace(kde, log_volume=kde.log_volume + np.log(divisor).sum()), at
+    return replace(kde, log_volume=kde.log_volume + np.log(divisor).sum()), divisor

@@ -101,11 +101,14 @@ class Kde:
     def sums(self, queries: Floats, origin: Floats | None = None) -> Floats:
         """Return Σ w_j k(t_j), shape (m,); for an infinite kernel, divided by k(origin)."""
         origin = np.zeros(len(queries)) if origin is None else origin
+        # fsum rounds only once, so the result does not depend on the order of the rows.
+        return np.array([math.fsum(terms) for terms in self.terms(queries, origin).tolist()])
+
+    def terms(self, queries: Floats, origin: Floats) -> Floats:
+        """Return w_j k(t_j), shape (m, n); for an infinite kernel, divided by k(origin)."""
         distance = np.sqrt(self.scale.distances_sq(queries, self.points))
         with np.errstate(over="ignore", under="ignore"):
-            k = kernels.profile(self.kernel, distance, self.h, origin[:, None])
-            # fsum rounds only once, so the result does not depend on the order of the rows.
-            return np.array([math.fsum(terms) for terms in (self.weights * k).tolist()])
+            return self.weights * kernels.profile(self.kernel, distance, self.h, origin[:, None])
 
     def log_normalised(self, sums: Floats, origin: Floats) -> Floats:
         """Return log(sums k(origin) c / (W h^d)); shape (m,)."""

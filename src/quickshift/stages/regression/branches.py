@@ -104,6 +104,8 @@ def trace(grid: ArrayLike, modes: ConditionalModes, *, longest_step: float) -> l
     ...     densities=np.array([0.3, 0.2, 0.3, 0.2, 0.2]),
     ...     heights=np.array([0.3, 0.1, 0.3, 0.1, 0.2]),
     ...     support=np.zeros(3),
+    ...     conditional_densities=np.array([0.3, 0.2, 0.3, 0.2, 0.2]),
+    ...     probabilities=np.array([0.6, 0.4, 0.6, 0.4, 1.0]),
     ... )
     >>> for branch in trace([0.0, 0.1, 0.2], modes, longest_step=1.0):
     ...     print(branch.x, branch.y)

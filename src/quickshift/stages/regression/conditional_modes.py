@@ -5,7 +5,7 @@ columns by Quick Shift among the responses (`response_space`).
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from quickshift.checks.numbers import check_tau
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.checks.regression import check_min_density_ratio
 from quickshift.progress import Progress, reporting
+from quickshift.stages.regression.basins import probabilities_on_line
 from quickshift.stages.regression.joint import Joint, Responses, scale_queries, sort_responses
 from quickshift.stages.regression.ragged import Ragged
 from quickshift.stages.regression.response_space import ModeOptions, modes_in_space
@@ -39,11 +40,11 @@ class ConditionalModes(Ragged):
     ----------
     offsets : ndarray of shape (m + 1,)
         CSR offsets: the modes of query i are the elements from ``offsets[i]`` to before
-        ``offsets[i + 1]`` of `values`, `densities` and `heights`.
+        ``offsets[i + 1]`` of all arrays of length k.
     values : ndarray of shape (k,) or (k, n_outputs)
         The responses that are modes.
     densities : ndarray of shape (k,)
-        f̂(x, value), the joint density.
+        f̂(x, value), the joint density. It underflows to 0 at queries far from the samples.
     heights : ndarray of shape (k,)
         Height of each mode above its valley: the density of the mode minus the density of the
         valley between it and the neighboring mode at the same x, the higher valley if there are
@@ -52,6 +53,19 @@ class ConditionalModes(Ragged):
     support : ndarray of shape (m,)
         Logarithm of f̂(x), the density of the features alone; minus infinity if no sample is within
         the support of a compact kernel.
+    conditional_densities : ndarray of shape (k,)
+        f̂(value | x) = f̂(x, value) / f̂(x), the joint density divided by that of the features alone.
+        It does not underflow, however far the query is from the samples; with several outputs it
+        loses digits there (its relative error is about 10⁻¹⁵ times the support). It integrates to
+        one over y for the Gaussian kernel. For the other kernels this holds only approximately,
+        because their f̂(x) is not the integral of f̂(x, y): it has the same kernel, but in fewer
+        dimensions.
+    probabilities : ndarray of shape (k,)
+        Estimated probability that a response at x lies in the basin of each mode: the share of the
+        samples in the basin, weighted by their kernels in x. The probabilities of one query sum to
+        1. With one output, a basin reaches from the valley on one side of its mode to the valley on
+        the other side. With several outputs it consists of the responses that climb to the mode,
+        and of those that are too faint or climb to no mode, but are nearest to this one.
 
     Examples
     --------
@@ -61,6 +75,8 @@ class ConditionalModes(Ragged):
     ...     densities=np.array([0.3, 0.2]),
     ...     heights=np.array([0.2, 0.1]),
     ...     support=np.array([-1.0, -np.inf]),
+    ...     conditional_densities=np.array([0.8, 0.5]),
+    ...     probabilities=np.array([0.7, 0.3]),
     ... )
     >>> modes[0], modes[1]
     (array([1., 4.]), array([], dtype=float64))
@@ -72,6 +88,8 @@ class ConditionalModes(Ragged):
     densities: Floats
     heights: Floats
     support: Floats
+    conditional_densities: Floats
+    probabilities: Floats
 
     def _facts(self) -> Iterable[str]:
         yield counted(len(self), "query", "queries")
@@ -108,8 +126,8 @@ class ConditionalModes(Ragged):
         -------
         pandas.DataFrame
             Columns ``query``, ``mode`` (0 for the highest at its query), ``value`` (or ``value_0``,
-            ``value_1`` … for several outputs), ``density``, ``height`` and ``support``. Queries
-            without a mode have no row.
+            ``value_1`` … for several outputs), ``density``, ``height``, ``support``,
+            ``conditional_density`` and ``probability``. Queries without a mode have no row.
         """
         import pandas
 
@@ -126,6 +144,8 @@ class ConditionalModes(Ragged):
                 "density": self.densities,
                 "height": self.heights,
                 "support": self.support[queries],
+                "conditional_density": self.conditional_densities,
+                "probability": self.probabilities,
             }
         )
 
@@ -176,13 +196,15 @@ def conditional_modes(
     >>> modes = conditional_modes(joint, [[0.0], [5.0]], tau=2.0)
     >>> modes[0], modes[1]
     (array([1.5, 6. ]), array([], dtype=float64))
+    >>> modes.probabilities
+    array([0.666..., 0.333...])
     """
     points = check_points(queries, "queries")
     check_n_features(points, joint.features.samples.n_features, "queries")
     options = ModeOptions(
         check_tau(tau), check_min_density_ratio(min_density_ratio), bool(keep_flat)
     )
-    return find_modes(joint, points, options, responses, progress)
+    return find_modes(joint, points, options, responses, progress, probabilities=True)
 
 
 def find_modes(
@@ -191,14 +213,24 @@ def find_modes(
     options: ModeOptions,
     responses: Responses | None = None,
     progress: Progress | None = None,
+    *,
+    probabilities: bool = False,
 ) -> ConditionalModes:
-    """Find the modes as `conditional_modes` does, from checked arguments."""
+    """Find the modes as `conditional_modes` does, from checked arguments.
+
+    The probabilities are NaN unless they are asked for: they may take longer than the search, and
+    most callers need only the values.
+    """
     points = scale_queries(joint, queries)
     if joint.n_outputs > 1:
-        return _modes_of_several_outputs(joint, points, options, progress)
+        return _modes_of_several_outputs(joint, points, options, progress, probabilities)
     if responses is None:
         responses = sort_responses(joint, options.tau)
-    return _modes_of_one_output(joint, responses, points, options, progress)
+    modes = _modes_of_one_output(joint, responses, points, options, progress)
+    if not probabilities:
+        return modes
+    found = probabilities_on_line(joint, points, modes.queries, modes.values)
+    return replace(modes, probabilities=found)
 
 
 def _modes_of_one_output(
@@ -208,6 +240,7 @@ def _modes_of_one_output(
     options: ModeOptions,
     progress: Progress | None,
 ) -> ConditionalModes:
+    """Find the modes of one column, without their probabilities."""
     estimate = joint.features
     with reporting(progress, "conditional_modes") as report:
         offsets, ranks, sums, valleys, marginals, log_scales = _core.conditional_modes(
@@ -231,24 +264,46 @@ def _modes_of_one_output(
             report=report,
         )
     log_units = log_scales + estimate.samples.tree.weight_exponent * np.log(2.0)
-    of_mode = np.repeat(log_units, np.diff(offsets)) + joint.log_constant
+    counts = np.diff(offsets)
     with np.errstate(divide="ignore"):
-        densities = _exp(np.log(sums) + of_mode)
-    heights = _heights(densities, (sums - valleys) / sums)
-    support = joint.log_support(marginals, log_units)
-    return ConditionalModes(offsets, responses.values[ranks], densities, heights, support)
+        logs = np.log(sums) + joint.log_constant
+    densities = _exp(logs + np.repeat(log_units, counts))
+    # Joint density and marginal are relative to the same unit, which cancels.
+    log_marginals = joint.log_support(marginals, np.zeros_like(log_units))
+    return ConditionalModes(
+        offsets,
+        responses.values[ranks],
+        densities,
+        heights=_heights(densities, (sums - valleys) / sums),
+        support=joint.log_support(marginals, log_units),
+        conditional_densities=_exp(logs - np.repeat(log_marginals, counts)),
+        probabilities=np.full(len(sums), np.nan),
+    )
 
 
 def _modes_of_several_outputs(
-    joint: Joint, queries: Floats, options: ModeOptions, progress: Progress | None
+    joint: Joint,
+    queries: Floats,
+    options: ModeOptions,
+    progress: Progress | None,
+    probabilities: bool,
 ) -> ConditionalModes:
-    values, log_densities, log_valleys = modes_in_space(joint, queries, options, progress)
-    offsets = np.concatenate([[0], np.cumsum([len(here) for here in values])])
-    logs = np.concatenate(log_densities)
+    """Find the modes of several columns."""
+    found = modes_in_space(joint, queries, options, progress, probabilities=probabilities)
+    counts = [len(here.values) for here in found]
+    logs = np.concatenate([here.log_densities for here in found])
+    log_valleys = np.concatenate([here.log_valleys for here in found])
     densities = _exp(logs)
-    heights = _heights(densities, -np.expm1(np.concatenate(log_valleys) - logs))
     support = joint.log_support(*joint.features.sums_at(queries))
-    return ConditionalModes(offsets, np.concatenate(values), densities, heights, support)
+    return ConditionalModes(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([here.values for here in found]),
+        densities,
+        heights=_heights(densities, -np.expm1(log_valleys - logs)),
+        support=support,
+        conditional_densities=_exp(logs - np.repeat(support, counts)),
+        probabilities=np.concatenate([here.probabilities for here in found]),
+    )
 
 
 def _heights(densities: Floats, rise: Floats) -> Floats:

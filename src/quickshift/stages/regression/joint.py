@@ -9,6 +9,7 @@ along them.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,8 @@ from quickshift.checks.points import (
 from quickshift.checks.regression import check_bandwidth_pair
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import prepare_bytes, require_memory
-from quickshift.stages.density import Estimate, fit_estimate
+from quickshift.stages.density import Estimate, fit_estimate, make_estimate
+from quickshift.stages.regression.kernel_weights import KernelWeights, weigh_responses
 from quickshift.stages.samples import build_samples
 
 __all__ = [
@@ -183,6 +185,33 @@ class Joint(Bundle):
         volume = d * math.log(h_x) + self.n_outputs * math.log(h_y)
         log_c = self.kernel.log_normaliser(d + self.n_outputs)
         return log_c - math.log(samples.total_weight) - volume
+
+    @cached_property
+    def together(self) -> Estimate:
+        """The estimate over the rows (x, y) of positive weight, divided by `divisor`."""
+        features = self.features
+        rows = np.flatnonzero(self.weights > 0)
+        columns = self.y[rows].reshape(rows.size, -1)
+        shape = rows.size, features.samples.n_features + self.n_outputs
+        require_memory(prepare_bytes(*shape), "conditional_modes", shape)
+        coordinates = features.samples.tree.coordinates(rows)
+        period = features.samples.period
+        if period is not None:
+            period = np.append(period, np.full(self.n_outputs, np.inf))
+        samples = build_samples(
+            np.hstack([coordinates, divided(columns, self.divisor[1], "y", "h_y")]),
+            self.weights[rows],
+            period,
+            n_jobs=features.n_jobs,
+        )
+        return make_estimate(
+            samples, features.bandwidth, features.kernel, features.rtol, features.n_jobs
+        )
+
+    @cached_property
+    def by_response(self) -> KernelWeights:
+        """The samples sorted by response, with their kernels in x alone."""
+        return weigh_responses(self.features, self.y, self.weights)
 
     def scaled_queries(self, queries: ArrayLike) -> Floats:
         """Check queries and divide them as X was divided."""

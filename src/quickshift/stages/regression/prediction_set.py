@@ -116,7 +116,7 @@ def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
     Examples
     --------
     >>> none, two = np.empty(0), np.array([1.0, 4.0])
-    >>> modes = ConditionalModes(np.array([0, 2, 2]), two, two, two, np.zeros(2))
+    >>> modes = ConditionalModes(np.array([0, 2, 2]), two, two, two, np.zeros(2), two, two)
     >>> nonconformity_scores(modes, np.array([3.5, 0.0]))
     array([0.5, inf])
     """
@@ -177,7 +177,7 @@ def set_around(modes: ConditionalModes, radius: float) -> PredictionSet:
     Examples
     --------
     >>> two = np.array([4.0, 1.0])
-    >>> modes = ConditionalModes(np.array([0, 2, 2]), two, two, two, np.zeros(2))
+    >>> modes = ConditionalModes(np.array([0, 2, 2]), two, two, two, np.zeros(2), two, two)
     >>> set_around(modes, 1.0)[0]
     array([[0., 2.],
            [3., 5.]])

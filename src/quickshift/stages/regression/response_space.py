@@ -5,16 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quickshift.arrays import Floats
-from quickshift.memory import prepare_bytes, require_memory
+from quickshift.arrays import Floats, Indices
 from quickshift.progress import Progress, reporting
-from quickshift.stages.density import Estimate, fit_estimate
+from quickshift.stages.density import Estimate
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
-from quickshift.stages.regression.joint import Joint, divided
-from quickshift.stages.samples import build_samples
+from quickshift.stages.regression.basins import shares
+from quickshift.stages.regression.joint import Joint
 
-__all__ = ["ModeOptions", "modes_in_space"]
+__all__ = ["ModeOptions", "SpaceModes", "modes_in_space"]
 
 
 # Number of points on the segment between two modes at which the density is evaluated.
@@ -29,10 +28,34 @@ class ModeOptions(NamedTuple):
     keep_flat: bool
 
 
+class SpaceModes(NamedTuple):
+    """The modes at one query, highest first.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k, n_outputs)
+        The responses that are modes.
+    log_densities, log_valleys : ndarray of shape (k,)
+        Logarithms of the joint density at each mode and at its valley.
+    probabilities : ndarray of shape (k,)
+        Share of the samples near the query in the basin of each mode.
+    """
+
+    values: Floats
+    log_densities: Floats
+    log_valleys: Floats
+    probabilities: Floats
+
+
 def modes_in_space(
-    joint: Joint, queries: Floats, options: ModeOptions, progress: Progress | None
-) -> tuple[list[Floats], list[Floats], list[Floats]]:
-    """Find the modes at each query, with the log joint densities of the modes and of their valleys.
+    joint: Joint,
+    queries: Floats,
+    options: ModeOptions,
+    progress: Progress | None,
+    *,
+    probabilities: bool,
+) -> list[SpaceModes]:
+    """Find the modes at each query.
 
     Parameters
     ----------
@@ -45,46 +68,22 @@ def modes_in_space(
     progress : callable or None
         Called as ``progress(stage, done)`` about ten times per second and when a stage is complete;
         ``done`` rises to 1. An exception that it raises stops the computation.
+    probabilities : bool
+        Whether to compute the probabilities, which are NaN otherwise.
 
     Returns
     -------
-    values, log_densities, log_valleys : lists of ndarrays, one per query
+    list of SpaceModes, one per query
     """
-    section = _Section(joint, _joint_estimate(joint), options)
-    responses = np.unique(joint.y[joint.weights > 0] + 0.0, axis=0)
+    section = _Section(joint, joint.together, options, probabilities)
+    responses = joint.by_response.responses
     found = []
     with reporting(progress, "conditional_modes") as report:
         for i, query in enumerate(queries):
             found.append(section.modes_at(query, responses))
             if report is not None:
                 report((i + 1) / len(queries))
-    values, log_densities, log_valleys = zip(*found, strict=True)
-    return list(values), list(log_densities), list(log_valleys)
-
-
-def _joint_estimate(joint: Joint) -> Estimate:
-    """Return the estimate over rows (x, y), both divided by their divisors."""
-    features = joint.features
-    rows = np.flatnonzero(joint.weights > 0)
-    coordinates = features.samples.tree.coordinates(rows)
-    period = features.samples.period
-    if period is not None:
-        period = np.append(period, np.full(joint.n_outputs, np.inf))
-    shape = rows.size, features.samples.n_features + joint.n_outputs
-    require_memory(prepare_bytes(*shape), "conditional_modes", shape)
-    samples = build_samples(
-        np.hstack([coordinates, divided(joint.y[rows], joint.divisor[1], "y", "h_y")]),
-        joint.weights[rows],
-        period,
-        n_jobs=features.n_jobs,
-    )
-    return fit_estimate(
-        samples,
-        features.bandwidth,
-        kernel=features.kernel.name,
-        rtol=features.rtol,
-        n_jobs=features.n_jobs,
-    )
+    return found
 
 
 @dataclass(frozen=True)
@@ -94,14 +93,15 @@ class _Section:
     joint: Joint
     estimate: Estimate
     options: ModeOptions
+    probabilities: bool
 
-    def modes_at(self, query: Floats, responses: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the modes, highest first, and the log densities of the modes and their valleys."""
+    def modes_at(self, query: Floats, responses: Floats) -> SpaceModes:
+        """Return the modes at a query among all distinct responses."""
         sums, log_scales = self._sums(query, responses)
         log_sums = _log(sums) + log_scales
         highest = int(np.argmax(log_sums))
         if sums[highest] == 0:
-            return responses[:0], sums[:0], sums[:0]
+            return SpaceModes(responses[:0], sums[:0], sums[:0], sums[:0])
         with np.errstate(under="ignore"):  # relative to the highest, which does not underflow
             heights = sums * np.exp(log_scales - log_scales[highest])
         # A vertex below the minimum ratio cannot be higher than one that will be kept. The factor
@@ -114,7 +114,8 @@ class _Section:
             n_jobs=self.estimate.n_jobs,
             significant_bits=self.estimate.significant_bits,
         )
-        roots = vertices[cut(graph, self.options.tau).roots]
+        forest = cut(graph, self.options.tau)
+        roots = vertices[forest.roots]
         roots = roots[heights[roots] >= ratio * heights[roots[0]]]
         saddles = self._lowest_between(query, responses[roots], log_sums[roots])
         valleys = saddles.max(axis=1)
@@ -123,8 +124,22 @@ class _Section:
             roots = np.delete(roots, last)
             saddles = np.delete(np.delete(saddles, last, axis=0), last, axis=1)
             valleys = saddles.max(axis=1)
+        masses = np.full(len(roots), np.nan)
+        if self.probabilities:
+            faint = heights[vertices] < ratio * heights[highest]
+            root_of_vertex = np.where(faint, -1, vertices[forest.roots][forest.labels])
+            basins = _basins(responses, roots, vertices, root_of_vertex)
+            masses = self._masses(query, basins, len(roots))
         constant = self.joint.log_constant
-        return responses[roots], log_sums[roots] + constant, valleys + constant
+        return SpaceModes(responses[roots], log_sums[roots] + constant, valleys + constant, masses)
+
+    def _masses(self, query: Floats, basins: Indices, n_modes: int) -> Floats:
+        """Return the share of the samples near x whose responses are in each basin."""
+        samples = self.joint.by_response
+        weights = samples.at(query[None])[0]
+        masses = np.zeros(n_modes)
+        np.add.at(masses, basins[samples.response_of_sample], weights)
+        return shares(masses, np.zeros(n_modes, dtype=np.int64))
 
     def _sums(self, query: Floats, responses: Floats) -> tuple[Floats, Floats]:
         """Return the sums at (query, response) and the logarithms of their scales."""
@@ -143,6 +158,27 @@ class _Section:
             lowest[i, others] = np.minimum(along, np.minimum(log_sums[i], log_sums[others]))
             lowest[others, i] = lowest[i, others]
         return lowest
+
+
+def _basins(
+    responses: Floats, roots: Indices, vertices: Indices, root_of_vertex: Indices
+) -> Indices:
+    """Return for each response the mode, as a position in ``roots``, whose basin it is in.
+
+    A vertex belongs to the root that it climbs to. Other responses, and those that climb to a root
+    that was dropped, belong to the nearest mode.
+    """
+    from scipy.spatial import KDTree
+
+    position = np.full(len(responses), -1)
+    position[roots] = np.arange(len(roots))
+    basins = np.full(len(responses), -1)
+    climbed = root_of_vertex >= 0
+    basins[vertices[climbed]] = position[root_of_vertex[climbed]]
+    rest = np.flatnonzero(basins < 0)
+    if rest.size:
+        basins[rest] = KDTree(responses[roots]).query(responses[rest])[1]
+    return basins
 
 
 def _log(sums: Floats) -> Floats:
