@@ -66,7 +66,7 @@ WORKERS = 2
 EVERY = 20.0  # seconds between two writes of a cell's draws
 
 # Share of one-Gaussian samples in which the threshold may be exceeded.
-CHANCE = {"global": 0.02, "local": 0.01}
+CHANCE = {"global": 0.01, "local": 0.01}
 TAIL = 0.2  # share of the draws to which the upper tail is fitted
 # A threshold is at least this many standard deviations above the mean.
 LEAST_DEVIATIONS = {"global": 2.5, "local": 3.0}

@@ -43,10 +43,10 @@ def chance_significance(
     -------
     float
         The threshold. In most samples of a single Gaussian, every mode except the highest is less
-        significant than this: in 98 % of the samples for a global bandwidth, and in 99 % for local
-        scale, where the scales 1, 2 and 4 are counted together. With local scale and up to ten
-        features, the same is true of most samples of a uniform cube. For a global bandwidth, the
-        simulated threshold is raised by 5 %, and it is at least 0.2.
+        significant than this: in about 99 % of the samples, where the scales 1, 2 and 4 of local
+        scale are counted together. With local scale and up to ten features, the same is true of
+        most samples of a uniform cube. For a global bandwidth, the simulated threshold is raised by
+        5 %, and it is at least 0.2.
 
         Thresholds are interpolated in a table of simulations, linearly in the logarithms of the
         arguments. Beyond the largest number of samples, number of features or scale in the table,
