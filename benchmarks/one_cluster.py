@@ -1,6 +1,9 @@
 """Count how often the default finds one cluster in samples of one group, for docs/local_scale.md.
 
-    python benchmarks/one_cluster.py            a few minutes
+    python benchmarks/one_cluster.py               a few minutes; writes the table of the page
+    python benchmarks/one_cluster.py --gaussian    prints counts for one Gaussian with up to 784
+                                                   features and 100 000 samples: an hour and a half
+    python benchmarks/one_cluster.py --gaussian 10000x784
 
 Every distribution has one mode or one connected plateau, so one cluster is right. The Gaussian is
 what the threshold is simulated for (benchmarks/calibrate.py); the others are flatter or have longer
@@ -9,6 +12,8 @@ tails. Each number is the share of 100 samples, in percent.
 
 from __future__ import annotations
 
+import argparse
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -97,8 +102,46 @@ def table() -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def gaussian_cells() -> list[tuple[int, int]]:
+    """Return the numbers of samples and of features for which the thresholds are verified."""
+    features = (1, 2, 3, 5, 10, 20, 30, 50, 100, 784)
+    cells = [(n, d) for n in (30, 200, 1000, 10_000) for d in features]
+    return sorted(
+        [*cells, *((100_000, d) for d in (1, 2, 3, 5))], key=lambda cell: cell[0] * cell[1]
+    )
+
+
+def is_one_gaussian(bandwidth: str, n: int, d: int, seed: int) -> bool:
+    """Return whether one Gaussian is one cluster, by local scale or with one bandwidth."""
+    X = np.random.default_rng([77, seed, n, d]).normal(size=(n, d))
+    return QuickShift(bandwidth, n_jobs=1).fit(X).n_clusters_ == 1
+
+
+def count_gaussians(cells: list[tuple[int, int]]) -> None:
+    """Print how many of 100 samples of one Gaussian are one cluster, for each cell."""
+    with ProcessPoolExecutor() as pool:
+        for n, d in cells:
+            for bandwidth in ("local", "auto"):
+                start = time.perf_counter()
+                ones = sum(pool.map(partial(is_one_gaussian, bandwidth, n, d), range(100)))
+                seconds = time.perf_counter() - start
+                print(f"{bandwidth} {n} x {d}: {ones} of 100, {seconds:.0f} s", flush=True)
+
+
+def cell_from(text: str) -> tuple[int, int]:
+    """Read "10000x20" as 10 000 samples of 20 features."""
+    n, d = text.split("x")
+    return int(n), int(d)
+
+
 def main() -> None:
-    """Put the table into the page."""
+    """Put the table into the page, or count Gaussians."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gaussian", nargs="*", type=cell_from, metavar="SAMPLESxFEATURES")
+    given = parser.parse_args()
+    if given.gaussian is not None:
+        count_gaussians(given.gaussian or gaussian_cells())
+        return
     before, rest = PAGE.read_text(encoding="utf-8").split(START)
     after = rest.split(END)[1]
     PAGE.write_text(f"{before}{START}\n{table()}\n{END}{after}", encoding="utf-8")
