@@ -25,11 +25,13 @@ def check_numeric(values: Any, name: str, expected: str = _TABLE) -> Any:
     ``expected`` describes the data that should be passed. Objects that are neither numbers nor
     strings are refused later, when they are converted.
     """
+    if hasattr(values, "toarray"):  # sparse matrices are refused elsewhere
+        return values
     _refuse_containers(values, name, expected)
     columns = _columns_of(values)
     if columns is not None:
         _refuse_columns(values, columns, name)
-    elif not hasattr(values, "toarray"):  # sparse matrices are refused elsewhere
+    else:
         array = _without_ragged_rows(values, name) if _has_no_type(values) else values
         # The types of other libraries have no kind, so these arrays are converted.
         if (getattr(array.dtype, "kind", "") or np.asarray(array).dtype.kind) in "OSTU":
