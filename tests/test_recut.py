@@ -123,6 +123,11 @@ def test_graph_has_one_tree_per_cluster(settings, weighted, X):
         assert len(set(model.labels_[list(rows)])) == 1
 
 
+def test_recut_takes_one_length_for_all_samples(X):
+    with pytest.raises(TypeError, match="tau is"):
+        QuickShift().fit(X[:50]).recut(tau=np.ones(50))
+
+
 @pytest.mark.parametrize("given", [{}, {"tau": 1.0, "n_clusters": 2}])
 def test_recut_takes_exactly_one_parameter(given, X):
     model = QuickShift().fit(X[:50])

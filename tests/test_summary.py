@@ -39,6 +39,24 @@ def test_printed_parameters_reproduce_the_labels(settings, X):
     np.testing.assert_array_equal(again.fit_predict(X), model.labels_)
 
 
+@pytest.mark.parametrize(
+    ("settings", "cuts"),
+    [
+        ({"tau": np.inf}, [{"min_significance": 0.5}]),
+        ({"bandwidth": 0.5, "tau": 0.8}, [{"n_clusters": 2}]),
+        ({"n_clusters": 40}, [{"n_clusters": 30}]),
+        ({"tau": 0.8}, [{"min_cluster_size": 20}, {"min_cluster_size": 3}]),
+        ({}, [{"tau": 2.0}, {"min_cluster_size": 20}]),
+    ],
+)
+def test_printed_code_reproduces_the_labels_of_recuts(settings, cuts, X):
+    model = QuickShift(**settings).fit(X)
+    for cut in cuts:
+        model = model.recut(**cut)
+    again = eval(call_of(model.summary()), {"QuickShift": QuickShift, "numpy": np, "X": X})
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
 @pytest.mark.parametrize("settings", FITS, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_columns_describe_the_clusters(settings, weighted, X):
@@ -89,6 +107,16 @@ def test_candidates_are_the_modes_that_labels_for_splits_off(bandwidth):
         assert finer.significance_[label] == pytest.approx(candidate.significance)
         assert "which chance may reach" in candidate.reason
         assert f"labels_for({candidate.n_clusters})" in candidate.sentence
+
+
+def test_reasons_are_those_of_the_condition_that_decided(X):
+    small = QuickShift(min_significance=0.0, min_cluster_size=60).fit(X).summary()
+    assert small.candidates
+    assert all("min_cluster_size=60" in candidate.reason for candidate in small.candidates)
+    few = QuickShift(n_clusters=2).fit(X).summary()
+    assert all("2 clusters were asked for" in candidate.reason for candidate in few.candidates)
+    weak = QuickShift(min_significance=3.0).fit(X).summary()
+    assert all("min_significance=3" in candidate.reason for candidate in weak.candidates)
 
 
 def test_text_and_html_show_the_same():

@@ -19,9 +19,10 @@ from quickshift.checks.numbers import (
     check_choice,
     check_count,
     check_nonnegative,
+    check_tau,
 )
 from quickshift.estimators.base import validated
-from quickshift.estimators.summarize import summarize
+from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
 from quickshift.memory import (
     link_bytes,
@@ -79,6 +80,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
     _tree: ClusterTree | None  # linked on first access
+    _recut_from: str | None  # after a recut, the Python code that gives these clusters
     _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
@@ -187,10 +189,10 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         n_clusters : int
             Number of clusters.
         by : {"significance", "tau"}, default="significance"
-            How clusters are chosen. "significance": of the modes at `tau_`, the most significant
-            ones are kept; if there are fewer modes than clusters, the longest moves (relative to
-            the tau of each sample, if these differ) are removed instead. "tau": the longest moves
-            are removed in any case.
+            How clusters are chosen. "significance": of the modes at `tau_` (with local scale, at
+            each sample's own tau), the most significant ones are kept; if there are fewer modes
+            than clusters, the longest moves (relative to the tau of each sample, if these differ)
+            are removed instead. "tau": the longest moves are removed in any case.
 
         Returns
         -------
@@ -213,7 +215,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     def recut(
         self,
         *,
-        tau: float | ArrayLike | None = None,
+        tau: float | None = None,
         n_clusters: int | None = None,
         min_significance: float | None = None,
         min_cluster_size: float | None = None,
@@ -226,8 +228,9 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        tau : float or array-like of shape (n_samples,), optional
-            Longest move, one length for all samples or one per sample. No modes are merged.
+        tau : float, optional
+            Longest move of all samples. No modes are merged. (`labels_at` also takes one length per
+            sample.)
         n_clusters : int, optional
             Number of clusters. Of the modes at `tau_`, the most significant ones are kept; if
             there are fewer modes, the longest moves are removed as well.
@@ -267,6 +270,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             new.tau, new.n_clusters, new.min_significance = "auto", None, "auto"
             new.min_cluster_size = 1
         setattr(new, name, given[name])
+        new._recut_from = f"{reproduce(self)}.fit(X).recut({name}={given[name]!r})"
         new._store_clusters(new._cut_by(name, given[name]))
         return new
 
@@ -391,7 +395,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     def _cut_by(self, name: str, value: Any) -> Clusters:
         """Cut the parent graph again; the arguments are those of `recut`."""
         if name == "tau":
-            forest = cut(self._graph, value, n_jobs=self.n_jobs)
+            forest = cut_at(self._graph, check_tau(value), n_jobs=self.n_jobs)
             return Clusters(forest, forest, None, 0.0)
         forest, tree = self._clusters.unmerged, self._assessed_tree()
         if name == "min_cluster_size":
@@ -483,7 +487,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         self.parent_ = graph.parent
         self.parent_distance_ = graph.distance
         self.density_ = estimate.density(graph.heights)
-        self._log_density = None
+        self._log_density = self._recut_from = None
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         self._store_scales(estimate)

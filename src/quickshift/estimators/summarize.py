@@ -17,7 +17,7 @@ from quickshift.stages.tree.significance import keep_most_significant
 if TYPE_CHECKING:
     from quickshift.estimators.quick_shift import QuickShift
 
-__all__ = ["summarize"]
+__all__ = ["reproduce", "summarize"]
 
 _CANDIDATES = 3
 _DOUBTFUL = 0.1  # strength below which a row is called doubtful
@@ -80,20 +80,21 @@ def _candidates(fitted: "QuickShift", tree: ClusterTree) -> list[Candidate]:
         finer = keep_most_significant(tree, number)
         size = float(finer.sizes[finer.leaf_indices == row][0])
         significance = float(tree.known_significance()[leaf])
-        reason = _reason(fitted, significance, size)
+        reason = _reason(fitted, significance, number)
         found.append(Candidate(row, size, significance, number, reason))
     return found
 
 
-def _reason(fitted: "QuickShift", significance: float, size: float) -> str:
-    """Say why a mode was not kept."""
-    if fitted.n_clusters is not None:
+def _reason(fitted: "QuickShift", significance: float, number: int) -> str:
+    """Say why a mode was not kept; it would be one of the given number of clusters."""
+    chance, size = fitted._chance(), fitted.min_cluster_size
+    if fitted.n_clusters is not None and number > fitted.n_clusters:
         return f"{fitted.n_clusters} clusters were asked for"
-    if not isinstance(fitted.min_significance, str):
-        return f"less than min_significance={fitted.min_significance:g}"
-    if size < fitted.min_cluster_size:
-        return f"smaller than min_cluster_size={fitted.min_cluster_size:g}"
-    chance = fitted._chance()
+    least = fitted.min_significance
+    if not isinstance(least, str) and significance < least:
+        return f"less than min_significance={least:g}"
+    if size > 1 and significance >= fitted.min_significance_:
+        return f"merged because of min_cluster_size={size:g}"
     if significance < chance:
         return f"below {chance:.3g}, which chance may reach"
     least = fitted.min_significance_
@@ -105,7 +106,8 @@ def _density_lines(fitted: "QuickShift") -> list[str]:
     estimate, tau = fitted._estimate, fitted.tau_
     if not isinstance(estimate, LocalScale):
         rule = f", chosen by {fitted.bandwidth!r}" if isinstance(fitted.bandwidth, str) else ""
-        chosen = "" if not isinstance(fitted.tau, str) else ", chosen automatically"
+        automatic = isinstance(fitted.tau, str) and fitted._recut_from is None
+        chosen = ", chosen automatically" if automatic else ""
         return [
             f"Density: {estimate.kernel.name} kernel, bandwidth {estimate.bandwidth:.4g}{rule}.",
             f"Longest move: tau {tau:.4g}{chosen}.",
@@ -121,10 +123,12 @@ def _density_lines(fitted: "QuickShift") -> list[str]:
     if np.ndim(tau) == 0:
         return [*lines, f"Longest move: tau {tau:.4g}."]
     g = n_spacing(estimate.samples)
+    multiple = fitted._multiple_of_tau
+    times = "" if multiple == 1 else f"{multiple:.3g} times "
     return [
         *lines,
-        f"Longest move: tau of each sample, the distance to its {_ordinal(g)} nearest distinct "
-        f"sample; median tau {np.median(tau):.4g}.",
+        f"Longest move: tau of each sample, {times}the distance to its {_ordinal(g)} nearest "
+        f"distinct sample; median tau {np.median(tau):.4g}.",
     ]
 
 
@@ -150,11 +154,15 @@ def _mode_lines(fitted: "QuickShift") -> list[str]:
             f"Modes: {fitted.n_clusters_} of {n_modes} at tau are kept. Chance rarely exceeds a "
             f"significance of {fitted._chance():.3g}."
         )
-    return [kept, f"The same clusters again: {_call(fitted)}"]
+    if fitted.min_cluster_size > 1 and isinstance(fitted.tau, str):
+        kept += f" Then clusters below min_cluster_size={fitted.min_cluster_size:g} are merged."
+    return [kept, f"The same clusters again: {reproduce(fitted)}"]
 
 
-def _call(fitted: "QuickShift") -> str:
+def reproduce(fitted: "QuickShift") -> str:
     """Return a line of Python that gives the same clusters."""
+    if fitted._recut_from is not None:
+        return fitted._recut_from
     estimate = fitted._estimate
     given: dict[str, Any] = {}
     if isinstance(estimate, LocalScale):
