@@ -161,6 +161,14 @@ def test_merges_name_the_higher_leaf_first_and_fall() -> None:
     np.testing.assert_array_equal(tree.persistence(), [[5, 0], [4, 2], [3.5, 1], [3, 1]])
 
 
+def test_sizes_count_copies_that_are_roots_of_their_own() -> None:
+    X = np.array([[0.0], [0.0], [0.0], [0.1], [5.0]])
+    density = np.array([2.0, 2.0, 2.0, 1.0, 1.0])
+    forest = cut(climb(X, density, ties="strict"), 1.0)
+    tree = link(X, density, forest, 1.0)
+    np.testing.assert_array_equal(tree.sizes, np.bincount(forest.labels))
+
+
 def test_link_is_strict_where_the_cut_is_not() -> None:
     X, density = [[0.0], [1.0], [2.0]], [2.0, 1.0, 3.0]
     forest = cut(climb(X, density), 1.0)

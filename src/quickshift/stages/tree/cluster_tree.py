@@ -491,10 +491,23 @@ def _towards(forest: Forest, beside: Indices) -> Indices:
 
 
 def _sizes(samples: Samples, forest: Forest) -> Floats:
+    """Return the weight of each tree.
+
+    The rows at one location are in one tree, unless ties="strict" makes each of them a root. They
+    then share the weight of the location equally.
+    """
     rows, weights = samples.tree.first_rows()
-    sizes = np.zeros(forest.roots.size)
-    np.add.at(sizes, forest.labels[rows], weights)
-    return sizes
+    label_of_location = forest.labels[rows]
+    if len(rows) < samples.n_samples:
+        slots = samples.tree.slots_of_rows()
+        location_of_slot = np.empty(slots.max() + 1, dtype=np.int64)
+        location_of_slot[slots[rows]] = np.arange(len(rows))
+        counted = np.flatnonzero(slots >= 0)  # rows of weight zero have no slot
+        location, labels = location_of_slot[slots[counted]], forest.labels[counted]
+        if (labels != label_of_location[location]).any():
+            shares = weights / np.bincount(location)
+            return np.bincount(labels, shares[location], forest.roots.size)
+    return np.bincount(label_of_location, weights, forest.roots.size)
 
 
 def _split_at_dips(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
