@@ -38,9 +38,11 @@ from textwrap import fill
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
+import dense_draws
 from quickshift import stages
-from quickshift.stages.local_scale import default_neighbors
+from quickshift.stages.local_scale import default_neighbors, measure_scales
 from quickshift.stages.tree import chance_tables
 from quickshift.stages.tree.chance import per_drop
 
@@ -73,6 +75,10 @@ LEAST_DEVIATIONS = {"global": 2.5, "local": 3.0}
 CUBE_DEVIATIONS = 1.65  # the same for cubes, which may be split in about 5 % of the samples
 MOST_FEATURES_OF_CUBES = 10  # with more features, a cube has no plateau to speak of
 SCALES = (1, 2, 4)
+# With more features, one matrix of distances for all scales is faster than a tree for each, if it
+# fits into memory.
+MOST_FEATURES_OF_TREES = 10
+FEWEST_IN_MATRIX, MOST_IN_MATRIX = 64, 10_000
 
 
 def cells(mode: str) -> list[Cell]:
@@ -107,16 +113,19 @@ def largest_by_chance_global(X: Array) -> tuple[float, ...]:
 
 def largest_by_chance_local(X: Array) -> tuple[float, ...]:
     """Return the same for the local scale: three numbers, one per entry of SCALES."""
+    neighbors = [default_neighbors(len(X), scale) for scale in SCALES]
+    n, d = X.shape
+    if d > MOST_FEATURES_OF_TREES and FEWEST_IN_MATRIX <= n <= MOST_IN_MATRIX:
+        with threadpool_limits(1):
+            return dense_draws.largest_by_chance(X, neighbors)
     samples = stages.prepare(X, n_jobs=1)
     found: dict[int, float] = {}  # by number of neighbors, which small samples limit
-    neighbors = [default_neighbors(len(X), scale) for scale in SCALES]
-    for k in sorted(set(neighbors)):
-        scale = stages.local_scale(samples, k, n_jobs=1)
+    for scale in measure_scales(samples, sorted(set(neighbors)), n_jobs=1):
         graph = stages.climb(samples, scale.heights, n_jobs=1)
         forest = stages.cut(graph, scale.tau, n_jobs=1)
         tree = stages.link(samples, scale.levels, forest, scale.tau, n_jobs=1)
         tree = stages.assess_by_scale(tree, scale, graph)
-        found[k] = float(tree.known_significance()[1:].max(initial=0.0))
+        found[scale.n_neighbors] = float(tree.known_significance()[1:].max(initial=0.0))
     return tuple(found[k] for k in neighbors)
 
 

@@ -148,7 +148,22 @@ def test_thousands_of_features_overflow_nothing(d):
 
 @pytest.fixture(scope="module")
 def script():
-    return runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "calibrate.py"))
+    folder = Path(__file__).parents[1] / "benchmarks"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))  # as if Python ran the script
+        return runpy.run_path(str(folder / "calibrate.py"))
+
+
+@pytest.mark.parametrize(("n", "d"), [(64, 11), (300, 14), (300, 70), (900, 30)])
+def test_draws_from_a_matrix_of_distances_are_those_of_the_stages(script, n, d):
+    largest = script["largest_by_chance_local"]
+    for seed in range(3):
+        X = script["sample"]("local", (n, d), seed)
+        by_matrix = largest(X)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(largest.__globals__, "MOST_IN_MATRIX", 0)
+            by_stages = largest(X)
+        np.testing.assert_allclose(by_matrix, by_stages, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("correlated", [False, True])

@@ -238,7 +238,7 @@ def test_explicit_numbers_use_one_scale(chance, settings):
     assert found.scale.n_neighbors == 7
     told.clear()
     stages.find_local_clusters(samples, progress=lambda stage, done: told.append((stage, done)))
-    assert told.count(("local_scale", 1.0)) == 3
+    assert told.count(("climb", 1.0)) == 3
 
 
 def test_scales_that_coincide_are_tried_once(chance):

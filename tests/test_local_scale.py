@@ -18,7 +18,7 @@ from density_cases import queries_near
 from quickshift import _core, reference, stages
 from quickshift.reference.local_density import distinct_rows
 from quickshift.reference.samples import checked_samples
-from quickshift.stages.local_scale import default_neighbors, n_spacing, n_varying
+from quickshift.stages.local_scale import default_neighbors, measure_scales, n_spacing, n_varying
 
 TREE, BLOCKS = _core.ScaleMethod.tree, _core.ScaleMethod.blocks
 SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
@@ -69,7 +69,8 @@ def scales(
     threads: int = 1,
 ) -> tuple[Floats, Floats]:
     g, d = n_spacing(samples), n_varying(samples)
-    return _core.local_scales(samples.tree, float(n_neighbors), g, d, threads, None, method)
+    (r,), tau = _core.local_scales(samples.tree, [float(n_neighbors)], g, d, threads, None, method)
+    return r, tau
 
 
 def assert_are_the_references(
@@ -197,6 +198,17 @@ def test_methods_instruction_sets_and_threads_give_the_same_bits(use, kind, d):
                 results.append(scales(samples, k, method, threads))
             for other in results[1:]:
                 assert_same(results[0], other, f"{case.name} K={k}")
+
+
+@every_dimension
+@every_kind
+def test_several_numbers_of_neighbors_at_once_give_the_same_bits(kind, d):
+    for case in itertools.chain(cases.variations(kind, d), cases.sizes_of(kind, d)):
+        samples = stages.prepare(case.X, **case.given)
+        most = max(1, case.n - 1)
+        numbers = sorted({1, min(3, most), min(9, most), most})
+        for k, scale in zip(numbers, measure_scales(samples, numbers), strict=True):
+            assert_same((scale.r, scale.tau), scales(samples, k), f"{case.name} K={k}")
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 9, 13, 16, 64, 200])

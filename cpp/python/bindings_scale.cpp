@@ -1,4 +1,8 @@
 // Local scales of samples and of other points.
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
 #include "python/bindings.hpp"
 #include "scale/local_scale.hpp"
 
@@ -6,9 +10,11 @@ namespace quickshift {
 
 namespace {
 
-ScaleOptions scale_options(double neighbors, Index spacing, int dimension,
+ScaleOptions scale_options(const std::vector<double>& neighbors, Index spacing, int dimension,
                            ScaleMethod method = ScaleMethod::automatic) {
-  require(neighbors >= 1.0 && spacing >= 1 && dimension >= 1,
+  require(!neighbors.empty() && std::is_sorted(neighbors.begin(), neighbors.end()),
+          "neighbors must be one or more numbers in rising order");
+  require(neighbors.front() >= 1.0 && spacing >= 1 && dimension >= 1,
           "neighbors, spacing and dimension must be at least 1");
   ScaleOptions options;
   options.neighbors = neighbors;
@@ -20,19 +26,25 @@ ScaleOptions scale_options(double neighbors, Index spacing, int dimension,
 
 // A lower bound on the elementary operations per point.
 double work_per_point(const ScaleOptions& options) {
-  return 300.0 + 20.0 * std::min(options.neighbors, 1e6);
+  return 300.0 + 20.0 * std::min(options.most(), 1e6);
 }
 
-auto scales_of_samples(const Tree& tree, double neighbors, Index spacing, int dimension,
-                       int threads, const Report& report, ScaleMethod method) {
+auto scales_of_samples(const Tree& tree, const std::vector<double>& neighbors, Index spacing,
+                       int dimension, int threads, const Report& report, ScaleMethod method) {
   const ScaleOptions options = scale_options(neighbors, spacing, dimension, method);
-  Buffer<double> r(tree.rows);
+  std::vector<Buffer<double>> r;
+  std::vector<double*> to;
+  for (std::size_t k = 0; k < neighbors.size(); ++k) {
+    to.push_back(r.emplace_back(tree.rows).data());
+  }
   Buffer<double> tau(tree.rows);
   const double work = rows_times(tree, work_per_point(options));
   without_gil(threads, report, work, [&](const Execution& execution) {
-    local_scales(tree, options, execution, r.data(), tau.data());
+    local_scales(tree, options, execution, to, tau.data());
   });
-  return std::make_tuple(r.array(), tau.array());
+  std::vector<decltype(tau.array())> arrays;
+  for (Buffer<double>& values : r) arrays.push_back(values.array());
+  return std::make_tuple(arrays, tau.array());
 }
 
 auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighbors, Index spacing,
@@ -40,7 +52,7 @@ auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighb
   const Points points = points_of(queries);
   require(points.features == tree.features,
           "queries and samples must have the same number of columns");
-  const ScaleOptions options = scale_options(neighbors, spacing, dimension);
+  const ScaleOptions options = scale_options({neighbors}, spacing, dimension);
   Buffer<double> r(points.rows);
   Buffer<double> tau(points.rows);
   without_gil(threads, [&](const Execution& execution) {
@@ -59,8 +71,9 @@ void bind_scale(nb::module_& m) {
       .value("blocks", ScaleMethod::blocks);
   m.def("local_scales", &scales_of_samples, "tree"_a, "neighbors"_a, "spacing"_a, "dimension"_a,
         "threads"_a = 1, "report"_a = nb::none(), "method"_a = ScaleMethod::automatic,
-        "For each row, the mean distance to the `neighbors` nearest other samples, counted by "
-        "weight, and the distance to the `spacing`-th nearest other location. Duplicates count as "
+        "For each row, the mean distance to the K nearest other samples, counted by weight, in one "
+        "array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. "
+        "The numbers of neighbors are in rising order. Duplicates count as "
         "if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.");
   m.def("local_scales_at", &scales_of_queries, "tree"_a, "queries"_a, "neighbors"_a, "spacing"_a,
         "dimension"_a, "threads"_a = 1,

@@ -109,11 +109,11 @@ class BlockScales {
       : blocks_(blocks),
         coordinates_(coordinates),
         squares_(blocks),
-        neighbors_(static_cast<Index>(options.neighbors) + 1),
+        neighbors_(with_itself(options)),
         spacing_(std::min(options.spacing + 1, blocks.tree.locations)),
         candidates_(static_cast<std::size_t>(blocks.room),
-                    Candidates(std::max(neighbors_, spacing_), blocks.room)),
-        found_(std::max(neighbors_, spacing_), blocks.tree.stride) {}
+                    Candidates(std::max(neighbors_.back(), spacing_), blocks.room)),
+        found_(std::max(neighbors_.back(), spacing_), blocks.tree.stride) {}
 
   template <class Write>
   void find(Index block, const Execution& execution, const Write& write) {
@@ -161,7 +161,7 @@ class BlockScales {
   const Blocks& blocks_;
   const AdjacentCoordinates& coordinates_;
   BlockSquares squares_;
-  Index neighbors_;                     // K + 1
+  std::vector<Index> neighbors_;        // every K + 1
   Index spacing_;                       // g + 1, or the number of locations if there are fewer
   std::vector<Candidates> candidates_;  // by point of the block
   NearestSquares found_;
@@ -184,7 +184,7 @@ void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execu
 // nearest neighbor alone, both methods take the same time for Gaussians with 10 features, and for
 // blobs with 14; with 30 features blocks are five times faster for Gaussians and as fast for blobs.
 bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
-  return tree.features > (options.neighbors > 1.0 ? 8 : 11);
+  return tree.features > (options.most() > 1.0 ? 8 : 11);
 }
 
 }  // namespace quickshift

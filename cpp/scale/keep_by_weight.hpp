@@ -13,11 +13,12 @@
 
 namespace quickshift {
 
-// Keeps the nearest samples of a point until they weigh K and are at g locations. Samples at the
-// point itself are kept apart: they are its copies.
+// Keeps the nearest samples of a point until they weigh K, the largest one, and are at g locations.
+// Samples at the point itself are kept apart: they are its copies.
 class KeepByWeight {
  public:
-  explicit KeepByWeight(const ScaleOptions& options) : options_(options) {}
+  explicit KeepByWeight(const ScaleOptions& options)
+      : options_(options), r_(options.neighbors.size()) {}
 
   // Samples at a squared distance above `reach` are ignored from now on.
   void reset(double reach = std::numeric_limits<double>::infinity()) {
@@ -25,14 +26,13 @@ class KeepByWeight {
     reach_ = reach;
     own_weight_ = 0.0;
     farthest_ = 0.0;
-    most_ = 64 + 2 * static_cast<std::size_t>(std::min(options_.neighbors, 1e6));
+    most_ = 64 + 2 * static_cast<std::size_t>(std::min(options_.most(), 1e6));
   }
   // Whether the samples found suffice, even if there may be more within the reach given to `reset`.
   bool is_complete() const {
     double weight = 0.0;
     for (const Neighbor& neighbor : found_) weight += neighbor.weight;
-    return weight >= options_.neighbors &&
-           found_.size() >= static_cast<std::size_t>(options_.spacing);
+    return weight >= options_.most() && found_.size() >= static_cast<std::size_t>(options_.spacing);
   }
   double reach() const { return reach_; }
   bool wants(Index) const { return true; }
@@ -57,13 +57,11 @@ class KeepByWeight {
   // The scale of the point, in the units of the tree; it must not be alone.
   ScaleOfPoint scale(const CopyDistances& copies) {
     std::sort(found_.begin(), found_.end());
-    const double nearest = std::sqrt(found_.front().square);
-    const double copied = std::min(options_.neighbors, std::max(own_weight_ - 1.0, 0.0));
-    double taken = copied;
-    double sum = copied > 0.0 ? copies.sum(copied, own_weight_, 0.5 * nearest) : 0.0;
-    if (taken < options_.neighbors) sum += sum_over_others(taken);
+    for (std::size_t k = 0; k < r_.size(); ++k) {
+      r_[k] = mean_distance(options_.neighbors[k], copies);
+    }
     const auto last = std::min(static_cast<std::size_t>(options_.spacing), found_.size()) - 1;
-    return {sum / taken, std::sqrt(found_[last].square), std::max(farthest_, found_[last].square)};
+    return {r_.data(), std::sqrt(found_[last].square), std::max(farthest_, found_[last].square)};
   }
 
  private:
@@ -95,7 +93,7 @@ class KeepByWeight {
     double weight = 0.0;
     std::size_t kept = 0;
     while (kept < found_.size() &&
-           (weight < options_.neighbors || kept < static_cast<std::size_t>(options_.spacing))) {
+           (weight < options_.most() || kept < static_cast<std::size_t>(options_.spacing))) {
       weight += found_[kept++].weight;
     }
     if (kept < found_.size()) {
@@ -105,18 +103,28 @@ class KeepByWeight {
     most_ = 2 * found_.size() + 64;
   }
 
-  // Σ weight · distance over the nearest other samples, up to the weight K; `taken` is the weight
-  // that is counted already, and afterwards the whole. Samples at the same distance count as one,
-  // so that the sum does not depend on their order.
-  double sum_over_others(double& taken) {
+  // The mean distance to the nearest other samples that weigh `wanted`, a K.
+  double mean_distance(double wanted, const CopyDistances& copies) {
+    const double nearest = std::sqrt(found_.front().square);
+    const double copied = std::min(wanted, std::max(own_weight_ - 1.0, 0.0));
+    double taken = copied;
+    double sum = copied > 0.0 ? copies.sum(copied, own_weight_, 0.5 * nearest) : 0.0;
+    if (taken < wanted) sum += sum_over_others(wanted, taken);
+    return sum / taken;
+  }
+
+  // Σ weight · distance over the nearest other samples, up to the weight `wanted`; `taken` is the
+  // weight that is counted already, and afterwards the whole. Samples at the same distance count as
+  // one, so that the sum does not depend on their order.
+  double sum_over_others(double wanted, double& taken) {
     terms_.clear();
     double bound = 0.0;
-    for (std::size_t i = 0; i < found_.size() && taken < options_.neighbors;) {
+    for (std::size_t i = 0; i < found_.size() && taken < wanted;) {
       const double square = found_[i].square;
       farthest_ = square;
       double weight = 0.0;
       for (; i < found_.size() && found_[i].square == square; ++i) weight += found_[i].weight;
-      weight = std::min(weight, options_.neighbors - taken);
+      weight = std::min(weight, wanted - taken);
       taken += weight;
       const double distance = std::sqrt(square);
       const double product = weight * distance;
@@ -138,6 +146,7 @@ class KeepByWeight {
   const ScaleOptions& options_;
   std::vector<Neighbor> found_;
   std::vector<Term> terms_;
+  std::vector<double> r_;  // one per K
   double reach_ = std::numeric_limits<double>::infinity();
   double own_weight_ = 0.0;
   double farthest_ = 0.0;  // the squared distance of the last sample that counts

@@ -19,10 +19,10 @@ class LeafScales {
   LeafScales(const Tree& tree, const ScaleOptions& options)
       : tree_(tree),
         search_(tree),
-        neighbors_(static_cast<Index>(options.neighbors) + 1),
+        neighbors_(with_itself(options)),
         spacing_(std::min(options.spacing + 1, tree.locations)),
         found_(static_cast<std::size_t>(tree.stride),
-               NearestSquares(std::max(neighbors_, spacing_), tree.stride)),
+               NearestSquares(std::max(neighbors_.back(), spacing_), tree.stride)),
         points_(static_cast<std::size_t>(tree.stride * tree.features)) {}
 
   // Calls write(slot, scale) for each location, in the units of the tree.
@@ -77,8 +77,8 @@ class LeafScales {
   const Tree& tree_;
   TreeSearch search_;
   const PairKernels& kernels_ = pair_kernels();
-  Index neighbors_;  // K + 1
-  Index spacing_;    // g + 1, or the number of locations if there are fewer
+  std::vector<Index> neighbors_;  // every K + 1
+  Index spacing_;                 // g + 1, or the number of locations if there are fewer
   std::vector<NearestSquares> found_;
   std::vector<double> points_;  // [location][feature]
   double reaches_[max_stride];  // squared; negative for locations that do not search

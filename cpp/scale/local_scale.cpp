@@ -31,7 +31,7 @@ double unscaled(double length, int exponent) {
 }
 
 double estimated_work(Index points, const ScaleOptions& options) {
-  return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.neighbors, 1e6));
+  return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.most(), 1e6));
 }
 
 double weight_at(const Tree& tree, Index slot) {
@@ -182,14 +182,14 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
   const double greatest = std::ldexp(tree.greatest_weight, tree.weight_exponent);
   const double total = std::ldexp(tree.total_weight, tree.weight_exponent);
   const auto locations = static_cast<double>(tree.locations);
-  const bool can_count = can_use_blocks(tree) && least >= 1.0 && options.neighbors < locations &&
+  const bool can_count = can_use_blocks(tree) && least >= 1.0 && options.most() < locations &&
                          total <= few_duplicates * locations;
   if (options.method == ScaleMethod::blocks && !can_count) {
     throw std::invalid_argument(
         "method blocks does not support periodic features, many duplicates, or more than 2^31 - 1 "
         "distinct points; use method tree");
   }
-  const bool few = options.neighbors <= most_neighbors_in_leaf;
+  const bool few = options.most() <= most_neighbors_in_leaf;
   const bool blocks = options.method == ScaleMethod::blocks ||
                       (options.method == ScaleMethod::automatic && can_count && few &&
                        blocks_pay_for_scales(tree, options));
@@ -205,20 +205,28 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
 }  // namespace
 
 void local_scales(const Tree& tree, const ScaleOptions& options, const Execution& execution,
-                  double* r, double* tau) {
+                  const std::vector<double*>& r, double* tau) {
   if (tree.locations == 1) {
     for (Index row = 0; row < tree.rows; ++row) {
-      r[row] = tau[row] = tree.slot_of_row[row] < 0 ? nan : 1.0;
+      tau[row] = tree.slot_of_row[row] < 0 ? nan : 1.0;
+      for (double* const r_of_row : r) r_of_row[row] = tau[row];
     }
     return;
   }
-  Array<double> r_of_slot = unset_array<double>(tree.slots());
+  std::vector<Array<double>> r_of_slot;
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    r_of_slot.push_back(unset_array<double>(tree.slots()));
+  }
   Array<double> tau_of_slot = unset_array<double>(tree.slots());
   for_each_location(tree, options, execution, [&](Index slot, const ScaleOfPoint& scale) {
-    r_of_slot[slot] = unscaled(scale.r, tree.exponent);
+    for (std::size_t k = 0; k < r.size(); ++k) {
+      r_of_slot[k][slot] = unscaled(scale.r[k], tree.exponent);
+    }
     tau_of_slot[slot] = unscaled(scale.tau, tree.exponent);
   });
-  spread_to_rows(tree, r_of_slot.data(), nan, execution, r);
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    spread_to_rows(tree, r_of_slot[k].data(), nan, execution, r[k]);
+  }
   spread_to_rows(tree, tau_of_slot.data(), nan, execution, tau);
 }
 
@@ -240,7 +248,7 @@ void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions
               continue;
             }
             const ScaleOfPoint scale = keeper.scale(copies);
-            r[query] = unscaled(scale.r, tree.exponent);
+            r[query] = unscaled(*scale.r, tree.exponent);
             tau[query] = unscaled(scale.tau, tree.exponent);
           }
         };
@@ -248,7 +256,7 @@ void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions
 }
 
 Array<double> nearest_distances(const Tree& tree, const Execution& execution) {
-  const ScaleOptions nearest{.neighbors = 1.0, .spacing = 1};
+  const ScaleOptions nearest{.neighbors = {1.0}, .spacing = 1};
   Array<double> distances = unset_array<double>(tree.slots());
   if (tree.locations > 1 && can_use_blocks(tree) && blocks_pay_for_scales(tree, nearest)) {
     scales_in_blocks(tree, nearest, execution, [&](Index slot, const ScaleOfPoint& scale) {

@@ -11,14 +11,14 @@
 
 namespace quickshift {
 
-// Writes r and tau of every row in the caller's units; NaN for rows of weight zero. Both are 1 if
-// all rows are at one location.
+// Writes r (one array per K) and tau of every row in the caller's units; NaN for rows of weight
+// zero. All are 1 if all rows are at one location.
 void local_scales(const Tree& tree, const ScaleOptions& options, const Execution& execution,
-                  double* r, double* tau);
+                  const std::vector<double*>& r, double* tau);
 
-// Writes r and tau of points that need not be samples. A point at a sample's location has that
-// sample's values. For any other point, r and tau are taken over all samples. Both are 1 at the
-// only location of samples.
+// Writes r, for one K, and tau of points that need not be samples. A point at a sample's location
+// has that sample's values. For any other point, r and tau are taken over all samples. Both are 1
+// at the only location of samples.
 void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau);
 

@@ -22,6 +22,13 @@ inline ExactSum exact_sum(double bound, double terms) {
   return {std::ldexp(1.5, exponent + 1), std::ldexp(1.5, rest + 1)};
 }
 
+// Every K + 1: the point itself is among its nearest samples.
+inline std::vector<Index> with_itself(const ScaleOptions& options) {
+  std::vector<Index> counts;
+  for (const double k : options.neighbors) counts.push_back(static_cast<Index>(k) + 1);
+  return counts;
+}
+
 class NearestSquares {
  public:
   // wanted: the number of smallest squares that must not be lost. stride: slots per leaf.
@@ -82,14 +89,21 @@ class NearestSquares {
   }
 
   // The scale of a point in the units of the tree. The point itself is among its nearest samples,
-  // at the distance 0, so the K others are the K + 1 nearest samples. neighbors: K + 1. spacing:
-  // g + 1. Both are at most `wanted`. The list is used up.
-  ScaleOfPoint scale(Index neighbors, Index spacing) {
-    const double limit = smallest(neighbors);
-    double spaced = spacing > neighbors ? smallest(spacing) : 0.0;
-    keep(limit, neighbors);
-    if (spacing <= neighbors) spaced = smallest(spacing);
-    return {sum_of_distances(limit) / static_cast<double>(neighbors - 1), std::sqrt(spaced), limit};
+  // at the distance 0, so the K others are the K + 1 nearest samples. neighbors: every K + 1, in
+  // rising order. spacing: g + 1. All are at most `wanted`. The list is used up.
+  ScaleOfPoint scale(const std::vector<Index>& neighbors, Index spacing) {
+    double spaced = -1.0;  // not known yet
+    double farthest = 0.0;
+    r_.resize(neighbors.size());
+    for (std::size_t k = neighbors.size(); k-- > 0;) {
+      if (spacing > neighbors[k] && spaced < 0.0) spaced = smallest(spacing);
+      const double limit = smallest(neighbors[k]);
+      farthest = std::max(farthest, limit);
+      keep(limit, neighbors[k]);
+      r_[k] = sum_of_distances(limit) / static_cast<double>(neighbors[k] - 1);
+    }
+    if (spaced < 0.0) spaced = smallest(spacing);
+    return {r_.data(), std::sqrt(spaced), farthest};
   }
 
  private:
@@ -114,6 +128,7 @@ class NearestSquares {
   Index wanted_;
   Index most_;  // the list is cut back to `wanted_` squares when it grows beyond this
   std::vector<double> values_;
+  std::vector<double> r_;  // of the last point, one per K
   Index count_ = 0;
   double reach_ = infinity;
 };

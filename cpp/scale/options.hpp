@@ -1,6 +1,8 @@
 // The parameters and the result of a local scale.
 #pragma once
 
+#include <vector>
+
 #include "support/points.hpp"
 
 namespace quickshift {
@@ -10,14 +12,16 @@ namespace quickshift {
 enum class ScaleMethod { automatic, tree, blocks };
 
 struct ScaleOptions {
-  double neighbors = 1.0;  // K, at least 1
-  Index spacing = 2;       // g, at least 1
-  int dimension = 1;       // d, the number of features that are not constant
+  std::vector<double> neighbors;  // one or more K, at least 1, in rising order
+  Index spacing = 2;              // g, at least 1
+  int dimension = 1;              // d, the number of features that are not constant
   ScaleMethod method = ScaleMethod::automatic;
+
+  double most() const { return neighbors.back(); }
 };
 
 struct ScaleOfPoint {
-  double r;
+  const double* r;  // one per K; valid until the next point is measured
   double tau;
   double reach_sq = 0.0;  // the squared distance within which all samples that count are
 };

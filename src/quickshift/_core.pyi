@@ -2,7 +2,7 @@
 The compiled core of quickshift. Arguments are checked in Python; see quickshift.stages.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated
 
@@ -245,18 +245,18 @@ class ScaleMethod(enum.Enum):
 
 def local_scales(
     tree: Tree,
-    neighbors: float,
+    neighbors: Sequence[float],
     spacing: int,
     dimension: int,
     threads: int = 1,
     report: Callable | None = None,
     method: ScaleMethod = ScaleMethod.automatic,
 ) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    list[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    For each row, the mean distance to the `neighbors` nearest other samples, counted by weight, and the distance to the `spacing`-th nearest other location. Duplicates count as if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.
+    For each row, the mean distance to the K nearest other samples, counted by weight, in one array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. The numbers of neighbors are in rising order. Duplicates count as if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.
     """
 
 def local_scales_at(

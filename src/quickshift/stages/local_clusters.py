@@ -26,6 +26,7 @@ from quickshift.stages.local_scale import (
     checked_neighbors,
     default_neighbors,
     measure_scale,
+    measure_scales,
     n_varying,
 )
 from quickshift.stages.parent_graph import ParentGraph, find_parents
@@ -175,27 +176,37 @@ def local_clusters_of(
     progress: Progress | None = None,
 ) -> LocalClusters:
     """Find clusters as `find_local_clusters` does, from checked arguments."""
-    tried: list[tuple[LocalScale, ParentGraph]] = []
     numbers = settings.numbers_of_neighbors(samples.total_weight)
-    for k in numbers:
-        scale = measure_scale(samples, k, n_jobs=n_jobs, progress=progress)
-        if not tried:
-            check_scale_underflow(scale.heights)
-        graph = find_parents(
-            samples,
-            scale.heights,
-            settings.ties,
-            scale.significant_bits,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        clusters = _clusters_at(scale, graph, settings, progress)
-        if len(numbers) == 1 or clusters.forest.roots.size > 1:
-            return LocalClusters(scale, graph, clusters)
-        tried.append((scale, graph))
-        # A cluster tree is large, and the first is soon built again.
-        del tried[1:], clusters, scale, graph
-    return LocalClusters(*tried[0], _clusters_at(*tried[0], settings, progress))
+    scale = measure_scale(samples, numbers[0], n_jobs=n_jobs, progress=progress)
+    check_scale_underflow(scale.heights)
+    found = _found_at(scale, settings, progress)
+    if len(numbers) == 1 or len(found) > 1:
+        return found
+    # A cluster tree is large, and this one is soon built again.
+    graph = found.graph
+    del found
+    wider = measure_scales(samples, numbers[1:], n_jobs=n_jobs, progress=progress)
+    while wider:
+        found = _found_at(wider.pop(0), settings, progress)
+        if len(found) > 1:
+            return found
+        del found
+    return LocalClusters(scale, graph, _clusters_at(scale, graph, settings, progress))
+
+
+def _found_at(
+    scale: LocalScale, settings: LocalSettings, progress: Progress | None
+) -> LocalClusters:
+    """Find parents and clusters for one K."""
+    graph = find_parents(
+        scale.samples,
+        scale.heights,
+        settings.ties,
+        scale.significant_bits,
+        n_jobs=scale.n_jobs,
+        progress=progress,
+    )
+    return LocalClusters(scale, graph, _clusters_at(scale, graph, settings, progress))
 
 
 def _clusters_at(

@@ -1,7 +1,7 @@
 """Local scale: a density without a bandwidth, from the distances to the nearest samples."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -234,13 +234,27 @@ def measure_scale(
     progress: Progress | None = None,
 ) -> LocalScale:
     """Measure local scales as `local_scale` does, from checked arguments."""
+    return measure_scales(samples, [n_neighbors], n_jobs=n_jobs, progress=progress)[0]
+
+
+def measure_scales(
+    samples: Samples,
+    numbers: Sequence[int],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[LocalScale]:
+    """Measure local scales for several K, in rising order, in the time that the largest takes."""
     with reporting(progress, "local_scale") as report:
-        r, tau = _core.local_scales(
+        found, tau = _core.local_scales(
             samples.tree,
-            float(n_neighbors),
+            [float(k) for k in numbers],
             n_spacing(samples),
             n_varying(samples),
             resolve_threads(n_jobs),
             report,
         )
-    return LocalScale(samples, n_neighbors, np.negative(r, out=r), tau, n_jobs)
+    return [
+        LocalScale(samples, k, np.negative(r, out=r), tau, n_jobs)
+        for k, r in zip(numbers, found, strict=True)
+    ]

@@ -1,6 +1,6 @@
 """Tables of `chance_significance`, by number of features and then of samples.
 
-Written by benchmarks/calibrate.py on 2026-11-17, from at least 200 samples of one Gaussian per
+Written by benchmarks/calibrate.py on 2026-11-18, from at least 200 samples of one Gaussian per
 entry. The entries of GLOBAL are divided by 2^(d/4), where d is the number of features. LOCAL has
 one table per scale, for which uniform cubes were simulated, too, with up to ten features; its
 entries are divided by the square root of d. Do not edit.
@@ -16,10 +16,10 @@ GLOBAL: Table = {
         30000: 1.45, 100000: 1.52, 300000: 1.62},
     2: {8: 0.542, 15: 0.735, 30: 0.978, 100: 1.06, 300: 1.06, 1000: 1.24, 3000: 1.26, 10000: 1.38,
         30000: 1.5, 100000: 1.55},
-    3: {8: 0.181, 15: 0.338, 30: 0.529, 100: 0.623, 300: 0.663, 1000: 0.702, 3000: 0.722,
-        10000: 0.978, 30000: 1.08},
+    3: {8: 0.181, 15: 0.338, 30: 0.529, 100: 0.623, 300: 0.663, 1000: 0.702, 3000: 0.76,
+        10000: 1.06, 30000: 1.11, 100000: 1.33},
     5: {8: 0.000127, 15: 0.0249, 30: 0.0746, 100: 0.262, 300: 0.384, 1000: 0.403, 3000: 0.421,
-        10000: 0.482},
+        10000: 0.519, 30000: 0.57, 100000: 0.639},
     7: {8: 0.0162, 15: 0.0614, 30: 0.141, 100: 0.156, 300: 0.218, 1000: 0.267, 3000: 0.276,
         10000: 0.362},
     10: {8: 0.0133, 15: 0.0407, 30: 0.0693, 100: 0.0964, 300: 0.0964, 1000: 0.0964, 3000: 0.0964,

@@ -497,17 +497,19 @@ def _sizes(samples: Samples, forest: Forest) -> Floats:
     then share the weight of the location equally.
     """
     rows, weights = samples.tree.first_rows()
-    label_of_location = forest.labels[rows]
+    labels = forest.labels[rows]
     if len(rows) < samples.n_samples:
         slots = samples.tree.slots_of_rows()
         location_of_slot = np.empty(slots.max() + 1, dtype=np.int64)
         location_of_slot[slots[rows]] = np.arange(len(rows))
         counted = np.flatnonzero(slots >= 0)  # rows of weight zero have no slot
-        location, labels = location_of_slot[slots[counted]], forest.labels[counted]
-        if (labels != label_of_location[location]).any():
-            shares = weights / np.bincount(location)
-            return np.bincount(labels, shares[location], forest.roots.size)
-    return np.bincount(label_of_location, weights, forest.roots.size)
+        location = location_of_slot[slots[counted]]
+        if (forest.labels[counted] != labels[location]).any():
+            labels = forest.labels[counted]
+            weights = (weights / np.bincount(location))[location]
+    sizes = np.zeros(forest.roots.size)
+    np.add.at(sizes, labels, weights)
+    return sizes
 
 
 def _split_at_dips(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
