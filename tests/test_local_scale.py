@@ -69,7 +69,9 @@ def scales(
     threads: int = 1,
 ) -> tuple[Floats, Floats]:
     g, d = n_spacing(samples), n_varying(samples)
-    (r,), tau = _core.local_scales(samples.tree, [float(n_neighbors)], g, d, threads, None, method)
+    (r,), tau, _ = _core.local_scales(
+        samples.tree, [float(n_neighbors)], g, d, threads, None, method
+    )
     return r, tau
 
 

@@ -1,6 +1,7 @@
 #include "forest/nearby_links.hpp"
 
 #include "support/disjoint_set.hpp"
+#include "tree/blocks.hpp"
 #include "tree/search.hpp"
 
 namespace quickshift {
@@ -79,6 +80,27 @@ std::vector<Saddle> spanning_forest(std::vector<LinkedPair> links, Index pieces)
   return saddles;
 }
 
+// Offers all links from the listed locations; not for periodic features.
+void link_by_lists(NearbyLinks& links, const LinkLength& length, const Execution& execution) {
+  const Tree& tree = links.tree;
+  const auto offer_from = [&](Index slot, SaddleTable& table) {
+    const std::int32_t* const near = length.near + slot * length.listed;
+    for (Index j = 0; j < length.listed && near[j] >= 0; ++j) {
+      if (links.points.pieces[slot] == links.points.pieces[near[j]]) continue;
+      links.offer(table, slot, near[j], square_between(tree, slot, near[j]));
+    }
+  };
+  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
+  run_tasks(execution, tasks, 20.0 * static_cast<double>(tree.locations), [&] {
+    return [&, &table = links.new_table()](Index task) {
+      const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
+      for (Index leaf = task * leaves_per_task; leaf < end; ++leaf) {
+        for (int i = 0; i < tree.count(leaf); ++i) offer_from(leaf * tree.stride + i, table);
+      }
+    };
+  });
+}
+
 }  // namespace
 
 NearbyLinks::NearbyLinks(const Tree& searched, const PieceOfRow& rows,
@@ -109,11 +131,13 @@ void link_by_search(NearbyLinks& links, const Execution& execution) {
 }
 
 std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
-                                        std::span<const Saddle> edges, const double* tau_of_row,
+                                        std::span<const Saddle> edges, const LinkLength& length,
                                         const Execution& execution) {
   if (rows.pieces == 1) return {};
-  NearbyLinks links(tree, rows, edges, tau_of_row, execution);
-  if (tree.periodic || tree.features <= most_features_for_search) {
+  NearbyLinks links(tree, rows, edges, length.tau_of_row, execution);
+  if (length.near) {
+    link_by_lists(links, length, execution);
+  } else if (tree.periodic || tree.features <= most_features_for_search) {
     link_by_search(links, execution);
   } else {
     link_by_blocks(links, execution);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "forest/saddle_table.hpp"
+#include "forest/saddles.hpp"
 
 namespace quickshift {
 
@@ -41,7 +42,7 @@ void link_by_blocks(NearbyLinks& links, const Execution& execution);
 
 // find_saddles for points that have a tau each.
 std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
-                                        std::span<const Saddle> edges, const double* tau_of_row,
+                                        std::span<const Saddle> edges, const LinkLength& length,
                                         const Execution& execution);
 
 }  // namespace quickshift

@@ -219,7 +219,7 @@ std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution) {
   if (length.tau_of_row) {
-    return find_saddles_nearby(tree, rows, edges, length.tau_of_row, execution);
+    return find_saddles_nearby(tree, rows, edges, length, execution);
   }
   Linker linker(tree, rows, edges, length.tau, execution);
   std::vector<Saddle> saddles;

@@ -7,6 +7,7 @@
 // graph whose vertices are the pieces and whose edges are the saddles.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,10 @@ namespace quickshift {
 struct LinkLength {
   double tau = 0.0;
   const double* tau_of_row = nullptr;
+  // With `tau_of_row`, optional: by slot, the slots of the locations within its tau, as many per
+  // slot as `listed`, -1 standing for none. They save a search.
+  const std::int32_t* near = nullptr;
+  Index listed = 0;
 };
 
 // Returns the saddles of a maximum spanning forest of the pieces, in descending order of level.

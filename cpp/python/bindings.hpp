@@ -23,6 +23,7 @@ namespace quickshift {
 using AnyPoints = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Lists = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using PairsOfIndices = nb::ndarray<const Index, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class Value, int dimensions = 1>
 using Result = nb::ndarray<nb::numpy, Value, nb::ndim<dimensions>, nb::c_contig>;
@@ -61,6 +62,7 @@ template <class Value>
 class Buffer {
  public:
   explicit Buffer(Index size) : values_(unset_array<Value>(size)) {}
+  explicit Buffer(Array<Value> values) : values_(std::move(values)) {}
 
   Value* data() { return values_.data(); }
   Result<Value> array() { return shaped<1>({values_.size()}); }

@@ -60,13 +60,22 @@ std::vector<Saddle> saddles_of(const PairsOfIndices& joined, const Reals& levels
 
 auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index pieces,
              const std::variant<double, Reals>& tau, const Indices& lower, const Indices& upper,
-             int threads, const Report& report) {
+             int threads, const Report& report, const std::optional<Lists>& near) {
   LinkLength length;
   if (const Reals* tau_of_row = std::get_if<Reals>(&tau)) {
     require(static_cast<Index>(tau_of_row->size()) == tree.rows, "tau must have one value per row");
     length.tau_of_row = tau_of_row->data();
   } else {
     length.tau = std::get<double>(tau);
+  }
+  if (near) {
+    require(length.tau_of_row && !tree.periodic, "near requires one tau per row and no period");
+    require(static_cast<Index>(near->shape(0)) == tree.slots(), "near must have one row per slot");
+    const auto valid = [&](std::int32_t slot) { return slot >= -1 && slot < tree.slots(); };
+    require(std::all_of(near->data(), near->data() + near->size(), valid),
+            "near must hold slots, or -1");
+    length.near = near->data();
+    length.listed = static_cast<Index>(near->shape(1));
   }
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
@@ -134,12 +143,12 @@ void bind_forest(nb::module_& m) {
   m.def("number_trees", &labels, "root"_a, "roots"_a, "threads"_a = 1,
         "Index of each row's root in `roots`; -1 for rows whose root is not in `roots`.");
   m.def("saddles", &saddles, "tree"_a, "heights"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
-        "upper"_a, "threads"_a = 1, "report"_a = nb::none(),
+        "upper"_a, "threads"_a = 1, "report"_a = nb::none(), "near"_a = nb::none(),
         "Pairs of pieces that join, and the levels at which they do, in descending order of level: "
         "the maximum spanning forest of the pieces. Two pieces are joined by points of both that "
         "are nearer than tau to each other or, if tau has one value per row, no farther apart "
         "than the larger of their two values; and by edges from the rows `lower` to the rows "
-        "`upper`.");
+        "`upper`. `near`, from `local_scales`, saves the search for points within their tau.");
   m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
         "Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each "
         "leaf a higher leaf that is its neighbor across the saddle at which it is absorbed, or the "

@@ -39,12 +39,18 @@ auto scales_of_samples(const Tree& tree, const std::vector<double>& neighbors, I
   }
   Buffer<double> tau(tree.rows);
   const double work = rows_times(tree, work_per_point(options));
-  without_gil(threads, report, work, [&](const Execution& execution) {
-    local_scales(tree, options, execution, to, tau.data());
+  Array<std::int32_t> near = without_gil(threads, report, work, [&](const Execution& execution) {
+    return local_scales(tree, options, execution, to, tau.data());
   });
   std::vector<decltype(tau.array())> arrays;
   for (Buffer<double>& values : r) arrays.push_back(values.array());
-  return std::make_tuple(arrays, tau.array());
+  std::optional<Result<std::int32_t, 2>> lists;
+  if (!near.empty()) {
+    const auto width = static_cast<std::size_t>(spacing);
+    lists = Buffer<std::int32_t>(std::move(near))
+                .shaped<2>({static_cast<std::size_t>(tree.slots()), width});
+  }
+  return std::make_tuple(arrays, tau.array(), lists);
 }
 
 auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighbors, Index spacing,
@@ -69,12 +75,15 @@ void bind_scale(nb::module_& m) {
       .value("automatic", ScaleMethod::automatic)
       .value("tree", ScaleMethod::tree)
       .value("blocks", ScaleMethod::blocks);
-  m.def("local_scales", &scales_of_samples, "tree"_a, "neighbors"_a, "spacing"_a, "dimension"_a,
-        "threads"_a = 1, "report"_a = nb::none(), "method"_a = ScaleMethod::automatic,
-        "For each row, the mean distance to the K nearest other samples, counted by weight, in one "
-        "array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. "
-        "The numbers of neighbors are in rising order. Duplicates count as "
-        "if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.");
+  m.def(
+      "local_scales", &scales_of_samples, "tree"_a, "neighbors"_a, "spacing"_a, "dimension"_a,
+      "threads"_a = 1, "report"_a = nb::none(), "method"_a = ScaleMethod::automatic,
+      "For each row, the mean distance to the K nearest other samples, counted by weight, in one "
+      "array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. "
+      "The numbers of neighbors are in rising order. Duplicates count as "
+      "if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero. "
+      "The last result lists, by slot, the slots of the `spacing` locations within that distance, "
+      "or is None if the search does not find them; -1 stands for none.");
   m.def("local_scales_at", &scales_of_queries, "tree"_a, "queries"_a, "neighbors"_a, "spacing"_a,
         "dimension"_a, "threads"_a = 1,
         "The same for points that need not be samples: a point at a sample's location has that "

@@ -7,6 +7,7 @@
 #include "scale/block_scales.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -124,7 +125,10 @@ class BlockScales {
       const Index position = blocks_.begin(block) + i;
       candidates_[i].cut_back();
       measure(position, candidates_[i]);
-      write(blocks_.slots[position], found_.scale(neighbors_, spacing_));
+      ScaleOfPoint scale = found_.scale(neighbors_, spacing_);
+      list_near(position, candidates_[i], scale.tau);
+      scale.near = near_;
+      write(blocks_.slots[position], scale);
     }
   }
 
@@ -135,11 +139,22 @@ class BlockScales {
     Index others[at_once];
     double squares[at_once];
     found_.reset(infinity);
+    measured_.clear();
     for (std::size_t first = 0; first < candidates.size(); first += at_once) {
       const int count = static_cast<int>(std::min<std::size_t>(at_once, candidates.size() - first));
       for (int j = 0; j < at_once; ++j) others[j] = candidates[first + (j < count ? j : 0)];
       coordinates_.squares(position, others, squares);
       for (int j = 0; j < count; ++j) found_.add(squares[j]);
+      measured_.insert(measured_.end(), squares, squares + count);
+    }
+  }
+
+  // Lists the candidates that are within tau of a point. No other location is.
+  void list_near(Index position, const Candidates& candidates, double tau) {
+    near_.clear();
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      if (candidates[j] == position || !(std::sqrt(measured_[j]) <= tau)) continue;
+      near_.push_back(blocks_.slots[candidates[j]]);
     }
   }
 
@@ -165,6 +180,8 @@ class BlockScales {
   Index spacing_;                       // g + 1, or the number of locations if there are fewer
   std::vector<Candidates> candidates_;  // by point of the block
   NearestSquares found_;
+  std::vector<double> measured_;  // the squared distance to each candidate of the last point
+  std::vector<Index> near_;
 };
 
 }  // namespace

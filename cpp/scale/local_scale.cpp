@@ -1,6 +1,7 @@
 #include "scale/local_scale.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -174,10 +175,14 @@ bool can_use_blocks(const Tree& tree) {
   return !tree.periodic && tree.locations <= std::numeric_limits<int>::max();
 }
 
-// Calls write(slot, scale) for every location, in the units of the tree.
-template <class Write>
-void for_each_location(const Tree& tree, const ScaleOptions& options, const Execution& execution,
-                       const Write& write) {
+// How the scales of all locations are found.
+struct Way {
+  bool counts;    // as if all weights were 1, corrected where that is wrong
+  bool corrects;  // whether a weight is not 1
+  bool blocks;    // by products of blocks of points
+};
+
+Way way_for(const Tree& tree, const ScaleOptions& options) {
   const double least = std::ldexp(tree.least_weight, tree.weight_exponent);
   const double greatest = std::ldexp(tree.greatest_weight, tree.weight_exponent);
   const double total = std::ldexp(tree.total_weight, tree.weight_exponent);
@@ -193,32 +198,74 @@ void for_each_location(const Tree& tree, const ScaleOptions& options, const Exec
   const bool blocks = options.method == ScaleMethod::blocks ||
                       (options.method == ScaleMethod::automatic && can_count && few &&
                        blocks_pay_for_scales(tree, options));
-  if (!can_count || (!blocks && !few)) {
+  return {can_count && (blocks || few), greatest > 1.0, blocks};
+}
+
+// Calls write(slot, scale) for every location, in the units of the tree.
+template <class Write>
+void for_each_location(const Tree& tree, const ScaleOptions& options, const Way& way,
+                       const Execution& execution, const Write& write) {
+  if (!way.counts) {
     scales_by_weight(tree, options, execution, write);
-  } else if (greatest > 1.0) {
-    scales_with_few_weights(tree, options, blocks, execution, write);
+  } else if (way.corrects) {
+    scales_with_few_weights(tree, options, way.blocks, execution, write);
   } else {
-    scales_by_count(tree, options, blocks, execution, write);
+    scales_by_count(tree, options, way.blocks, execution, write);
   }
 }
 
+// The locations within tau of each location, as `local_scales` returns them.
+class NearLocations {
+ public:
+  NearLocations(const Tree& tree, const ScaleOptions& options, bool found,
+                const Execution& execution)
+      : tree_(tree),
+        most_(static_cast<std::size_t>(options.spacing)),
+        slots_(
+            filled_array<std::int32_t>(found ? tree.slots() * options.spacing : 0, -1, execution)),
+        complete_(found) {}
+
+  void write(Index slot, const ScaleOfPoint& scale) {
+    if (slots_.empty() || scale.near.empty()) return;  // the weighted search finds no slots
+    // The length that the caller gets must stand for the same locations.
+    const bool exact = scaled(unscaled(scale.tau, tree_.exponent), tree_.exponent) == scale.tau;
+    if (!exact || scale.near.size() > most_) {
+      complete_.store(false, std::memory_order_relaxed);
+      return;
+    }
+    std::copy(scale.near.begin(), scale.near.end(),
+              slots_.data() + static_cast<std::size_t>(slot) * most_);
+  }
+  Array<std::int32_t> take() { return complete_ ? std::move(slots_) : Array<std::int32_t>(); }
+
+ private:
+  const Tree& tree_;
+  std::size_t most_;  // g
+  Array<std::int32_t> slots_;
+  std::atomic<bool> complete_;
+};
+
 }  // namespace
 
-void local_scales(const Tree& tree, const ScaleOptions& options, const Execution& execution,
-                  const std::vector<double*>& r, double* tau) {
+Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
+                                 const Execution& execution, const std::vector<double*>& r,
+                                 double* tau) {
   if (tree.locations == 1) {
     for (Index row = 0; row < tree.rows; ++row) {
       tau[row] = tree.slot_of_row[row] < 0 ? nan : 1.0;
       for (double* const r_of_row : r) r_of_row[row] = tau[row];
     }
-    return;
+    return {};
   }
   std::vector<Array<double>> r_of_slot;
   for (std::size_t k = 0; k < r.size(); ++k) {
     r_of_slot.push_back(unset_array<double>(tree.slots()));
   }
   Array<double> tau_of_slot = unset_array<double>(tree.slots());
-  for_each_location(tree, options, execution, [&](Index slot, const ScaleOfPoint& scale) {
+  const Way way = way_for(tree, options);
+  NearLocations near(tree, options, way.counts && way.blocks, execution);
+  for_each_location(tree, options, way, execution, [&](Index slot, const ScaleOfPoint& scale) {
+    near.write(slot, scale);
     for (std::size_t k = 0; k < r.size(); ++k) {
       r_of_slot[k][slot] = unscaled(scale.r[k], tree.exponent);
     }
@@ -228,6 +275,7 @@ void local_scales(const Tree& tree, const ScaleOptions& options, const Execution
     spread_to_rows(tree, r_of_slot[k].data(), nan, execution, r[k]);
   }
   spread_to_rows(tree, tau_of_slot.data(), nan, execution, tau);
+  return near.take();
 }
 
 void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,

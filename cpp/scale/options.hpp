@@ -1,6 +1,7 @@
 // The parameters and the result of a local scale.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "support/points.hpp"
@@ -24,6 +25,9 @@ struct ScaleOfPoint {
   const double* r;  // one per K; valid until the next point is measured
   double tau;
   double reach_sq = 0.0;  // the squared distance within which all samples that count are
+  // The slots of the other locations no farther away than tau, if the method finds them; valid as
+  // long as r.
+  std::span<const Index> near = {};
 };
 
 }  // namespace quickshift

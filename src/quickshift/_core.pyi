@@ -254,9 +254,10 @@ def local_scales(
 ) -> tuple[
     list[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C")] | None,
 ]:
     """
-    For each row, the mean distance to the K nearest other samples, counted by weight, in one array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. The numbers of neighbors are in rising order. Duplicates count as if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero.
+    For each row, the mean distance to the K nearest other samples, counted by weight, in one array per K in `neighbors`, and the distance to the `spacing`-th nearest other location. The numbers of neighbors are in rising order. Duplicates count as if they were spread over a ball of `dimension` dimensions. NaN for rows of weight zero. The last result lists, by slot, the slots of the `spacing` locations within that distance, or is None if the search does not find them; -1 stands for none.
     """
 
 def local_scales_at(
@@ -325,12 +326,16 @@ def saddles(
     ],
     threads: int = 1,
     report: Callable | None = None,
+    near: Annotated[
+        NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other or, if tau has one value per row, no farther apart than the larger of their two values; and by edges from the rows `lower` to the rows `upper`.
+    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other or, if tau has one value per row, no farther apart than the larger of their two values; and by edges from the rows `lower` to the rows `upper`. `near`, from `local_scales`, saves the search for points within their tau.
     """
 
 def merges(

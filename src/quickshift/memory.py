@@ -37,6 +37,7 @@ __all__ = [
 _WORD = 8  # bytes of a float64 or an int64
 _BLOCK = 256  # most points of a block
 _MOST_NEIGHBORS_IN_BLOCKS = 4096  # with more neighbors, scales are found by the tree
+_MOST_NEAR = 8  # most samples within the tau of a sample that are listed
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
@@ -100,18 +101,28 @@ def local_scale_bytes(
 ) -> int:
     """Bytes that measuring local scales needs beyond the tree: r and tau, by slot and by row.
 
-    Without ``n_neighbors``, the largest default is assumed.
+    Without ``n_neighbors``, the two largest defaults are assumed, which are measured together.
     """
     slots, _ = _core.tree_shape(n_samples)
-    needed = _WORD * 2 * (slots + n_samples)
+    needed = _WORD * (3 if n_neighbors is None else 2) * (slots + n_samples)
     if _core.may_search_in_blocks(n_features):
         # The points are copied twice, in blocks and row by row. Each thread lists candidates for
         # the points of a block: two bounds and a position each.
         neighbors = n_neighbors or 7 * round(n_samples ** (1 / 3))  # the largest scale
         neighbors = min(neighbors, _MOST_NEIGHBORS_IN_BLOCKS)
         lists = 3 * _BLOCK * (neighbors + _BLOCK // 2) * resolve_threads(n_jobs)
-        needed += 2 * _block_bytes(n_samples, n_features) + _WORD * lists
+        needed += (
+            2 * _block_bytes(n_samples, n_features)
+            + _WORD * lists
+            + _near_bytes(n_samples, n_features)
+        )
     return needed
+
+
+def _near_bytes(n_samples: int, n_features: int) -> int:
+    """Bytes of the lists of samples within tau: slots of 32 bits."""
+    slots, _ = _core.tree_shape(n_samples)
+    return 4 * _MOST_NEAR * slots if _core.may_search_in_blocks(n_features) else 0
 
 
 def cut_bytes(n_samples: int) -> int:
@@ -203,7 +214,7 @@ def local_fit_bytes(
     While a larger scale is tried, the scales, parents and distances of the first one are kept.
     """
     column = _WORD * n_samples
-    scales, parents = 2 * column, 2 * column
+    scales, parents = 2 * column + _near_bytes(n_samples, n_features), 2 * column
     reaches = _WORD * sum(_core.tree_shape(n_samples))
     stages = [
         local_scale_bytes(n_samples, n_features, n_neighbors),

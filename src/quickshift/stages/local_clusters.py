@@ -243,9 +243,15 @@ def tree_by_scale(
     Its levels are 1/r. Samples are linked by the tau of the cut, if that is one number, otherwise
     by their own.
     """
-    tau = max(forest.tau, SHORTEST) if isinstance(forest.tau, float) else scale.tau
+    one = isinstance(forest.tau, float)
     tree = link_forest(
-        scale.samples, scale.levels, forest, tau, n_jobs=scale.n_jobs, progress=progress
+        scale.samples,
+        scale.levels,
+        forest,
+        max(forest.tau, SHORTEST) if one else scale.tau,
+        near=None if one else scale.near,
+        n_jobs=scale.n_jobs,
+        progress=progress,
     )
     tree = replace(tree, log_unit=scale.log_constant, power=float(n_varying(scale.samples)))
     return assess_by_scale(tree, scale, forest.graph)

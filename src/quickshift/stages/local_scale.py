@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Numbers
@@ -49,6 +49,9 @@ class LocalScale(Bundle):
         a cut keeps; NaN at rows of weight zero.
     n_jobs : int or None
         Number of threads that a call may use; None for all cores.
+    near : ndarray of shape (n_slots, g) or None
+        By slot of the tree, the slots of the distinct samples within tau, if they were found
+        together with r; -1 stands for none. `tree_by_scale` then needs no search.
     """
 
     samples: Samples
@@ -56,6 +59,7 @@ class LocalScale(Bundle):
     heights: Floats
     tau: Floats
     n_jobs: int | None
+    near: NDArray[np.int32] | None = None
 
     significant_bits = SIGNIFICANT_BITS
 
@@ -246,7 +250,7 @@ def measure_scales(
 ) -> list[LocalScale]:
     """Measure local scales for several K, in rising order, in the time that the largest takes."""
     with reporting(progress, "local_scale") as report:
-        found, tau = _core.local_scales(
+        found, tau, near = _core.local_scales(
             samples.tree,
             [float(k) for k in numbers],
             n_spacing(samples),
@@ -255,6 +259,6 @@ def measure_scales(
             report,
         )
     return [
-        LocalScale(samples, k, np.negative(r, out=r), tau, n_jobs)
+        LocalScale(samples, k, np.negative(r, out=r), tau, n_jobs, near)
         for k, r in zip(numbers, found, strict=True)
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
@@ -447,10 +447,14 @@ def link_forest(
     forest: Forest,
     tau: float | Floats,
     *,
+    near: NDArray[np.int32] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ClusterTree:
-    """Build the cluster tree of a forest as `link` does, from checked arguments."""
+    """Build the cluster tree of a forest as `link` does, from checked arguments.
+
+    ``near`` is `LocalScale.near`, if ``tau`` is `LocalScale.tau`.
+    """
     pieces, leaf_of_piece, dips = _split_at_dips(forest, values)
     with reporting(progress, "link") as report:
         joined, levels = _core.saddles(
@@ -463,6 +467,7 @@ def link_forest(
             np.ascontiguousarray(forest.graph.parent[dips]),
             resolve_threads(n_jobs),
             report,
+            near,
         )
     merges, beside = merges_of_leaves(joined, levels, forest.roots.size, leaf_of_piece)
     piece_merges = merges_of_leaves(joined, levels, leaf_of_piece.size)[0] if dips.size else merges

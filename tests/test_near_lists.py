@@ -1,0 +1,40 @@
+"""Lists of the samples within tau, which the search for many features finds on its way."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from quickshift import stages
+from quickshift.stages.tree.cluster_tree import link_forest
+
+
+@pytest.mark.parametrize(("n", "copies"), [(9, 0), (40, 0), (40, 3), (300, 0), (300, 20)])
+def test_linking_by_lists_is_linking_by_search(n, copies):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 12)) + 4.0 * rng.integers(0, 3, size=(n, 1))
+    scale = stages.local_scale(np.concatenate([X, X[:copies]]), 3)
+    assert scale.near is not None
+    graph = stages.climb(scale.samples, scale.heights)
+    forest = stages.cut(graph, scale.tau)
+    searched = link_forest(scale.samples, scale.levels, forest, scale.tau)
+    listed = link_forest(scale.samples, scale.levels, forest, scale.tau, near=scale.near)
+    assert listed == searched
+
+
+def test_near_samples_are_those_within_tau():
+    X = np.random.default_rng(0).normal(size=(200, 12))
+    scale = stages.local_scale(X, 20)
+    slots = scale.samples.tree.slots_of_rows()
+    for row in range(200):
+        nearest = np.argsort(np.linalg.norm(X - X[row], axis=1))[1:9]
+        assert set(scale.near[slots[row]]) == set(slots[nearest])
+
+
+def test_equal_distances_leave_no_lists():
+    X = np.array(list(itertools.product((0.0, 1.0), repeat=9)))
+    assert stages.local_scale(X, 20).near is None
+
+
+def test_few_features_have_no_lists():
+    assert stages.local_scale(np.random.default_rng(0).normal(size=(50, 2)), 5).near is None
