@@ -42,6 +42,7 @@ from threadpoolctl import threadpool_limits
 
 import dense_draws
 from quickshift import stages
+from quickshift.stages.local_clusters import tree_by_scale
 from quickshift.stages.local_scale import default_neighbors, measure_scales
 from quickshift.stages.tree import chance_tables
 from quickshift.stages.tree.chance import per_drop
@@ -122,9 +123,7 @@ def largest_by_chance_local(X: Array) -> tuple[float, ...]:
     found: dict[int, float] = {}  # by number of neighbors, which small samples limit
     for scale in measure_scales(samples, sorted(set(neighbors)), n_jobs=1):
         graph = stages.climb(samples, scale.heights, n_jobs=1)
-        forest = stages.cut(graph, scale.tau, n_jobs=1)
-        tree = stages.link(samples, scale.levels, forest, scale.tau, n_jobs=1)
-        tree = stages.assess_by_scale(tree, scale, graph)
+        tree = tree_by_scale(scale, stages.cut(graph, scale.tau, n_jobs=1))
         found[scale.n_neighbors] = float(tree.known_significance()[1:].max(initial=0.0))
     return tuple(found[k] for k in neighbors)
 
