@@ -90,13 +90,9 @@ void link_by_lists(NearbyLinks& links, const LinkLength& length, const Execution
       links.offer(table, slot, near[j], square_between(tree, slot, near[j]));
     }
   };
-  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
-  run_tasks(execution, tasks, 20.0 * static_cast<double>(tree.locations), [&] {
-    return [&, &table = links.new_table()](Index task) {
-      const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
-      for (Index leaf = task * leaves_per_task; leaf < end; ++leaf) {
-        for (int i = 0; i < tree.count(leaf); ++i) offer_from(leaf * tree.stride + i, table);
-      }
+  for_each_leaf(tree, 20.0 * static_cast<double>(tree.locations), execution, [&] {
+    return [&, &table = links.new_table()](Index leaf) {
+      for (int i = 0; i < tree.count(leaf); ++i) offer_from(leaf * tree.stride + i, table);
     };
   });
 }
@@ -113,18 +109,14 @@ NearbyLinks::NearbyLinks(const Tree& searched, const PieceOfRow& rows,
 
 void link_by_search(NearbyLinks& links, const Execution& execution) {
   const Tree& tree = links.tree;
-  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
-  run_tasks(execution, tasks, 300.0 * static_cast<double>(tree.locations), [&] {
+  for_each_leaf(tree, 300.0 * static_cast<double>(tree.locations), execution, [&] {
     return
         [&, &table = links.new_table(), search = TreeSearch(tree),
-         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
-          const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
-          for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
-            for (int i = 0; i < tree.count(leaf); ++i) {
-              copy_point(tree, leaf, i, point.data());
-              OfferLinks keeper(links, leaf * tree.stride + i, table);
-              search.from_leaf(leaf, point.data(), keeper);
-            }
+         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index leaf) mutable {
+          for (int i = 0; i < tree.count(leaf); ++i) {
+            copy_point(tree, leaf, i, point.data());
+            OfferLinks keeper(links, leaf * tree.stride + i, table);
+            search.from_leaf(leaf, point.data(), keeper);
           }
         };
   });

@@ -39,21 +39,6 @@ double weight_at(const Tree& tree, Index slot) {
   return std::ldexp(tree.weights[slot], tree.weight_exponent);
 }
 
-// Runs worker(leaf) on every leaf. make_worker is called once per thread.
-template <class MakeWorker>
-void for_each_leaf(const Tree& tree, double work, const Execution& execution,
-                   const MakeWorker& make_worker) {
-  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
-  run_tasks(execution, tasks, work, [&] {
-    return [&, worker = make_worker()](Index task) mutable {
-      const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
-      for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
-        worker(leaf);
-      }
-    };
-  });
-}
-
 // Finds the scale of one location after another, with weights; one object per thread.
 class WeightedScales {
  public:

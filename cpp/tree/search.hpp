@@ -150,23 +150,31 @@ inline void copy_query(const Tree& tree, const Points& queries, Index query, dou
   }
 }
 
-inline constexpr Index leaves_per_task = 16;
+// Runs worker(leaf) on every leaf. make_worker is called once per thread.
+template <class MakeWorker>
+void for_each_leaf(const Tree& tree, double work, const Execution& execution,
+                   const MakeWorker& make_worker) {
+  constexpr Index leaves_per_task = 16;
+  const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
+  run_tasks(execution, tasks, work, [&] {
+    return [&, worker = make_worker()](Index task) mutable {
+      const Index end = std::min(tree.leaves(), (task + 1) * leaves_per_task);
+      for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
+        worker(leaf);
+      }
+    };
+  });
+}
 
 // Runs body(search, leaf, point) on every leaf of the tree `leaves`. Each thread has its own
 // TreeSearch over the tree `searched`, and scratch memory for the coordinates of one point.
 template <class Body>
 void search_from_leaves(const Tree& leaves, const Tree& searched, const Execution& execution,
                         const Body& body) {
-  const Index tasks = (leaves.leaves() + leaves_per_task - 1) / leaves_per_task;
   const auto room = static_cast<std::size_t>(leaves.features);
-  run_tasks(execution, tasks, 300.0 * static_cast<double>(leaves.locations), [&] {
-    return
-        [&, search = TreeSearch(searched), point = std::vector<double>(room)](Index task) mutable {
-          const Index end = std::min(leaves.leaves(), (task + 1) * leaves_per_task);
-          for (Index leaf = task * leaves_per_task; leaf < end && !execution.stops(); ++leaf) {
-            body(search, leaf, point.data());
-          }
-        };
+  for_each_leaf(leaves, 300.0 * static_cast<double>(leaves.locations), execution, [&] {
+    return [&, search = TreeSearch(searched), point = std::vector<double>(room)](
+               Index leaf) mutable { body(search, leaf, point.data()); };
   });
 }
 
