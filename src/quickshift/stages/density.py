@@ -61,11 +61,12 @@ class Estimate(Bundle):
     @property
     def log_constant(self) -> float:
         """Logarithm of c / (W h^d), the factor that turns a sum of profiles into a density."""
-        d = self.samples.n_features
+        d = self.samples.dimension
         return (
             self.kernel.log_normaliser(d)
             - math.log(self.samples.total_weight)
             - d * math.log(self.bandwidth)
+            - self.samples.log_volume
         )
 
     @property

@@ -33,8 +33,8 @@ class LocalScale(Bundle):
     """The mean distance r of every sample to its K nearest others, and the density that it gives.
 
     The density is f(x) = c / (W r(x)^d), where W is the number of samples or the sum of their
-    weights, and d is the number of features that are not constant. It is high where r is small, so
-    samples are compared by the height -r, which is stored in place of r.
+    weights, and d is the number of features that are not constant (one less on a sphere). It is
+    high where r is small, so samples are compared by the height -r, which is stored in place of r.
 
     Attributes
     ----------
@@ -79,10 +79,11 @@ class LocalScale(Bundle):
     @property
     def log_constant(self) -> float:
         """Logarithm of c / W, so that the log density is this minus d log r."""
-        d, k = n_varying(self.samples), self.n_neighbors
+        d, k = self.samples.varying_dimension, self.n_neighbors
         log_ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
         growth = math.lgamma(k + 1 + 1 / d) - math.lgamma(k + 1) - math.log1p(1 / d)
-        return d * growth - log_ball - math.log(self.samples.total_weight)
+        log_share = math.log(self.samples.total_weight) + self.samples.log_varying_volume
+        return d * growth - log_ball - log_share
 
     def log_density(self, heights: Floats) -> Floats:
         """Turn heights, which are -r, into log densities."""
@@ -99,7 +100,7 @@ class LocalScale(Bundle):
             return np.exp(self._log_density_of_levels(levels))
 
     def _log_density_of_levels(self, levels: Floats) -> Floats:
-        result: Floats = self.log_constant + n_varying(self.samples) * np.log(levels)
+        result: Floats = self.log_constant + self.samples.varying_dimension * np.log(levels)
         return result
 
     def scales_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
@@ -131,19 +132,14 @@ def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats
         np.ascontiguousarray(points),
         float(scale.n_neighbors),
         n_spacing(scale.samples),
-        n_varying(scale.samples),
+        scale.samples.varying_dimension,
         resolve_threads(scale.n_jobs),
     )
 
 
-def n_varying(samples: Samples) -> int:
-    """Return d, the number of features that are not constant, but at least 1."""
-    return max(samples.tree.n_varying, 1)
-
-
 def n_spacing(samples: Samples) -> int:
     """Return g: tau is the distance to the g-th nearest distinct sample."""
-    most = 16 if n_varying(samples) == 1 else 8
+    most = 16 if samples.varying_dimension == 1 else 8
     return min(max(math.ceil(samples.tree.n_locations / 8), 2), most)
 
 
@@ -239,7 +235,7 @@ def measure_scale(
             samples.tree,
             float(n_neighbors),
             n_spacing(samples),
-            n_varying(samples),
+            samples.varying_dimension,
             resolve_threads(n_jobs),
             report,
         )
