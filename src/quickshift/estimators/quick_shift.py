@@ -3,7 +3,7 @@
 from __future__ import annotations  # short types in the output of `help`
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from quickshift.bandwidth import RULES
 from quickshift.checks.clustering import (
     check_cut,
     check_local,
-    check_metric,
     check_min_cluster_size,
     check_min_significance,
     check_rtol,
@@ -28,8 +27,10 @@ from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.estimators.fitted_quick_shift import FittedQuickShift
 from quickshift.estimators.progress_bar import shown_progress
+from quickshift.estimators.spaces import Space, space_of
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
+    embedding_bytes,
     fit_bytes,
     local_fit_bytes,
     require_memory,
@@ -53,8 +54,6 @@ from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
 
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["QuickShift"]
 
@@ -235,8 +234,9 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         n_clusters: int | None = None,
         min_significance: float | Literal["auto"] = "auto",
         min_cluster_size: float = 1,
-        metric: Literal["euclidean", "periodic"] = "euclidean",
+        metric: Literal["euclidean", "periodic", "haversine", "cosine"] = "euclidean",
         period: ArrayLike | None = None,
+        scale: Literal["std", "iqr"] | ArrayLike | None = None,
         verbose: int = 0,
         ties: Literal["total", "strict"] = "total",
         rtol: float = 1e-9,
@@ -251,6 +251,7 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         self.min_cluster_size = min_cluster_size
         self.metric = metric
         self.period = period
+        self.scale = scale
         self.verbose = verbose
         self.ties = ties
         self.rtol = rtol
@@ -305,14 +306,25 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
             }
             check_ties(self.ties)
             check_local(get_kernel(self.kernel).name, self.n_neighbors, local=self._is_local())
-            self._require_memory(points.shape)
+            weights = check_weights(sample_weight, len(points))
+            space = space_of(self.metric, self.period, self.scale, points, weights)
+            self._require_memory(points.shape, space)
             if report:
                 report.begin(points, sample_weight)
-            weights = check_weights(sample_weight, len(points))
-            period = check_metric(self.metric, self.period, points.shape[1])
-            samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=progress)
+            coordinates = self._enter(space, points)
+            if cut_by["tau"] is not None:
+                cut_by["tau"] = self._from_user(cut_by["tau"], "tau")
+            samples = build_samples(
+                coordinates,
+                weights,
+                space.period,
+                on_sphere=space.on_sphere,
+                units=space.units,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
             fit = self._fit_local if self._is_local() else self._fit_kernel
-            self._store(points, *fit(samples, cut_by, progress))
+            self._store(coordinates, *fit(samples, cut_by, progress))
             if report:
                 report.end(points, sample_weight)
         return self
@@ -357,16 +369,19 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
             return None  # up to three scales are tried
         return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
 
-    def _require_memory(self, shape: tuple[int, ...]) -> None:
+    def _require_memory(self, shape: tuple[int, ...], space: Space) -> None:
         """Raise before the fit begins if it would run out of memory."""
         kernel, links = get_kernel(self.kernel).name, self._links()
+        n, d = shape[0], space.n_coordinates(shape[1])
         if self._is_local():
             # The number of neighbors is checked later, against the total weight.
             given = self.n_neighbors if isinstance(self.n_neighbors, int) else None
-            needed = local_fit_bytes(shape[0], shape[1], given, links=links)
+            needed = local_fit_bytes(n, d, given, links=links)
         else:
             rules = self._count_rules() > 0
-            needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=links)
+            needed = fit_bytes(n, d, kernel, rules=rules, links=links)
+        if not space.keeps_points:
+            needed += embedding_bytes(n, shape[1], d)
         require_memory(needed, "fit", shape)
 
     def _fit_kernel(
@@ -392,4 +407,6 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         if isinstance(h, str):
             check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
             h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
+        else:
+            h = self._from_user(h, "bandwidth")
         return make_estimate(samples, h, kernel, rtol, self.n_jobs)
