@@ -178,7 +178,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         tau : float or array-like of shape (n_samples,)
-            Longest move, one length for all samples or one per sample.
+            Longest move, one length for all samples or one per sample; an arc with
+            ``metric="haversine"``, and in units of `scale_`, as all lengths.
 
         Returns
         -------

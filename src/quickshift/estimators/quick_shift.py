@@ -54,7 +54,6 @@ from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
 
-
 __all__ = ["QuickShift"]
 
 _SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
@@ -72,11 +71,11 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     Parameters
     ----------
     bandwidth : "local", float or {"auto", "paper", "scott", "silverman", "cv"}, default="local"
-        How the density is estimated. Features should be on comparable scales.
+        How the density is estimated. Features should be on comparable scales, see `scale`.
 
         "local" needs no bandwidth: the scale of a sample is its mean distance r to its
         `n_neighbors` nearest others, and the density is proportional to r^-d, where d is the number
-        of features that are not constant.
+        of features that are not constant (on a sphere, one less; see `metric`).
 
         All other values give the paper's kernel density, with one bandwidth h that divides all
         distances. It is a number, or a rule that chooses it from the data: "paper" and "scott" are
@@ -118,10 +117,28 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         Least number of samples (total weight) of a cluster. After the modes have been chosen,
         smaller clusters are merged into those that they meet first. The cluster of the highest
         mode always stays.
-    metric : {"euclidean", "periodic"}, default="euclidean"
-        "periodic" takes `period` into account. It is implied if `period` is given.
+    metric : {"euclidean", "periodic", "haversine", "cosine"}, default="euclidean"
+        How distances are measured. "periodic" takes `period` into account. It is implied if
+        `period` is given.
+
+        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn. All lengths that
+        are given or reported (`bandwidth`, `tau`, `parent_distance_`, ...) are arcs in radians, at
+        most π. Kernels compare chords: an arc a counts as sin(a/2) / sin(bandwidth/2) bandwidths.
+        Densities are per steradian.
+
+        "cosine": only the direction of a row matters. Lengths are Euclidean distances of rows that
+        are scaled to length one; half the square of such a length is the cosine distance, 1 - cos.
+        Rows of zeros have no direction and raise an error.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic. Not with
+        "haversine" and "cosine".
+    scale : {"std", "iqr"} or array-like of shape (n_features,), optional
+        By what to divide the features before distances are taken: by their standard deviations,
+        their interquartile ranges (1.349 standard deviations, if the range is zero but the feature
+        is not constant), both weighted by `sample_weight`, or by given positive numbers. Constant
+        and periodic features are not divided by "std" and "iqr"; given numbers must be 1 for
+        periodic features. Lengths, such as `bandwidth` and `tau`, are then in units of `scale_`.
+        Modes and densities stay in the units of X. Not with "haversine" and "cosine".
     verbose : int, default=0
         With 1, a fit that takes longer than a second shows a progress bar with the name of the
         current stage on standard error: by tqdm or rich if one of them is installed, otherwise as
@@ -146,11 +163,13 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     n_clusters_ : int
         Number of clusters.
     modes_ : ndarray of shape (`n_clusters_`, n_features)
-        Coordinates of the modes, highest first; periodic features are wrapped to [0, period).
+        The samples that are modes, highest first; periodic features are wrapped to [0, period).
     mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
-        Density at the samples. With local scale it may overflow or underflow in high dimension.
+        Density at the samples, per unit volume of the features as they are in X; with "haversine"
+        and "cosine", per unit area of the sphere. With local scale it may overflow or underflow in
+        high dimension.
     log_density_ : ndarray of shape (n_samples,)
         Logarithm of the density, which does not underflow in high dimension. Computed on first
         access.
@@ -187,6 +206,8 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         exceeds the number of modes, `tau_` is the length of the longest move kept (with local
         scale, a multiple of each sample's own tau); if some moves of exactly that length were
         removed, ``labels_at(tau_)`` has fewer clusters.
+    scale_ : ndarray of shape (`n_features_in_`,)
+        The numbers that the features were divided by; 1 if they were not.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -222,6 +243,14 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
            [5.1]])
     >>> model.labels_at(10.0)
     array([0, 0, 0, 0, 0])
+
+    Places on the globe, two of them on either side of the date line, with arcs of up to 500 km:
+
+    >>> degrees = [[-17.7, 178.0], [-16.6, 179.4], [-17.0, -179.9], [48.1, 11.6], [47.8, 13.0]]
+    >>> earth = 6371.0  # its radius in km
+    >>> model = QuickShift(200 / earth, 500 / earth, metric="haversine").fit(np.radians(degrees))
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
     """
 
     def __init__(
