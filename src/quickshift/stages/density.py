@@ -197,8 +197,8 @@ def _correct_remote(estimate: Estimate, points: Numbers, log_density: Floats) ->
     if not remote.any():
         return
     directions = points[remote] / size[remote, None]
-    ratio = size[remote] / estimate.bandwidth * np.sqrt((directions**2).sum(axis=1))
     with np.errstate(over="ignore"):
+        ratio = size[remote] / estimate.bandwidth * np.sqrt((directions**2).sum(axis=1))
         decay = 0.5 * ratio**2 if estimate.kernel.name == "gaussian" else ratio
     log_density[remote] = math.log(samples.total_weight) + estimate.log_constant - decay
 
