@@ -18,7 +18,7 @@ from density_cases import queries_near
 from quickshift import _core, reference, stages
 from quickshift.reference.local_density import distinct_rows
 from quickshift.reference.samples import checked_samples
-from quickshift.stages.local_scale import default_neighbors, n_spacing
+from quickshift.stages.local_scale import default_neighbors, n_spacing, n_varying
 
 TREE, BLOCKS = _core.ScaleMethod.tree, _core.ScaleMethod.blocks
 SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
@@ -68,7 +68,7 @@ def scales(
     method: _core.ScaleMethod = _core.ScaleMethod.automatic,
     threads: int = 1,
 ) -> tuple[Floats, Floats]:
-    g, d = n_spacing(samples), samples.varying_dimension
+    g, d = n_spacing(samples), n_varying(samples)
     return _core.local_scales(samples.tree, float(n_neighbors), g, d, threads, None, method)
 
 

@@ -26,6 +26,7 @@ from quickshift.stages.local_scale import (
     checked_neighbors,
     default_neighbors,
     measure_scale,
+    n_varying,
 )
 from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.samples import Samples
@@ -220,7 +221,7 @@ def chance_at(scale: LocalScale) -> float:
     """Return the significance that chance rarely exceeds under a local scale."""
     samples = scale.samples
     multiple = scale.n_neighbors / default_neighbors(samples.total_weight)
-    return chance_by_scale(samples.total_weight, samples.varying_dimension, multiple)
+    return chance_by_scale(samples.total_weight, n_varying(samples), multiple)
 
 
 def tree_by_scale(
@@ -235,5 +236,5 @@ def tree_by_scale(
     tree = link_forest(
         scale.samples, scale.levels, forest, tau, n_jobs=scale.n_jobs, progress=progress
     )
-    tree = replace(tree, log_unit=scale.log_constant, power=float(scale.samples.varying_dimension))
+    tree = replace(tree, log_unit=scale.log_constant, power=float(n_varying(scale.samples)))
     return assess_by_scale(tree, scale, forest.graph)

@@ -79,7 +79,7 @@ class LocalScale(Bundle):
     @property
     def log_constant(self) -> float:
         """Logarithm of c / W, so that the log density is this minus d log r."""
-        d, k = self.samples.varying_dimension, self.n_neighbors
+        d, k = n_varying(self.samples), self.n_neighbors
         log_ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
         growth = math.lgamma(k + 1 + 1 / d) - math.lgamma(k + 1) - math.log1p(1 / d)
         log_share = math.log(self.samples.total_weight) + self.samples.log_varying_volume
@@ -100,7 +100,7 @@ class LocalScale(Bundle):
             return np.exp(self._log_density_of_levels(levels))
 
     def _log_density_of_levels(self, levels: Floats) -> Floats:
-        result: Floats = self.log_constant + self.samples.varying_dimension * np.log(levels)
+        result: Floats = self.log_constant + n_varying(self.samples) * np.log(levels)
         return result
 
     def scales_at(self, queries: ArrayLike) -> tuple[Floats, Floats]:
@@ -132,14 +132,19 @@ def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats
         np.ascontiguousarray(points),
         float(scale.n_neighbors),
         n_spacing(scale.samples),
-        scale.samples.varying_dimension,
+        n_varying(scale.samples),
         resolve_threads(scale.n_jobs),
     )
 
 
+def n_varying(samples: Samples) -> int:
+    """Return d, the number of features that are not constant; on a sphere one less, at least 1."""
+    return max(samples.tree.n_varying - samples.on_sphere, 1)
+
+
 def n_spacing(samples: Samples) -> int:
     """Return g: tau is the distance to the g-th nearest distinct sample."""
-    most = 16 if samples.varying_dimension == 1 else 8
+    most = 16 if n_varying(samples) == 1 else 8
     return min(max(math.ceil(samples.tree.n_locations / 8), 2), most)
 
 
@@ -235,7 +240,7 @@ def measure_scale(
             samples.tree,
             float(n_neighbors),
             n_spacing(samples),
-            samples.varying_dimension,
+            n_varying(samples),
             resolve_threads(n_jobs),
             report,
         )

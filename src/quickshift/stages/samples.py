@@ -86,11 +86,6 @@ class Samples(Bundle):
         return max(self.n_features - self.on_sphere, 1)
 
     @property
-    def varying_dimension(self) -> int:
-        """The d of a local scale: as `dimension`, but constant features do not count."""
-        return max(self.tree.n_varying - self.on_sphere, 1)
-
-    @property
     def log_volume(self) -> float:
         """Logarithm of the volume that a unit cube of these points has in the user's units."""
         return 0.0 if self.units is None else float(np.log(self.units).sum())

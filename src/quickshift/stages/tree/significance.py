@@ -10,7 +10,7 @@ from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_count
 from quickshift.stages.density import Estimate, heights_at_points
-from quickshift.stages.local_scale import LocalScale, levels_of, scales_at_points
+from quickshift.stages.local_scale import LocalScale, levels_of, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
 from quickshift.stages.samples import Samples
 from quickshift.stages.tree.chance import per_drop
@@ -146,7 +146,7 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     death[alone] = lowest
     np.minimum(death, birth, out=death)  # r that are equal when rounded may be in the other order
     significance = np.full(birth.size, np.inf)
-    errors = scale.samples.varying_dimension * math.sqrt(scale.n_neighbors / 2)
+    errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     significance[~top] = errors * np.log(birth[~top] / death[~top])
     return replace(tree, significance=significance)
 
