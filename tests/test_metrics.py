@@ -12,7 +12,10 @@ from sklearn.model_selection import GridSearchCV
 import quickshift as qs
 from cases import same_partition
 from quickshift import QuickShift, kernels
+from quickshift.bandwidth import spread
 from quickshift.estimators.spaces import Directions, Globe
+from quickshift.stages.local_scale import n_varying
+from quickshift.stages.samples import build_samples
 from sphere_cases import (
     angles,
     blob,
@@ -428,9 +431,20 @@ def test_rules_choose_bandwidths_that_fit_on_the_sphere(rule, kernel, metric):
         assert 0 <= model.tau_ <= np.pi or metric == "cosine"
 
 
-def test_spaces_say_when_points_change():
-    assert not Globe().keeps_points
-    assert not Directions().keeps_points
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_samples_on_a_sphere_have_one_dimension_fewer(d):
+    rows = Directions().embed(np.random.default_rng(0).normal(size=(30, d)))
+    flat, samples = (build_samples(rows, None, None, on_sphere=on) for on in (False, True))
+    assert (flat.dimension, samples.dimension) == (d, max(d - 1, 1))
+    assert (n_varying(flat), n_varying(samples)) == (d, max(d - 1, 1))
+    assert "on the unit sphere" in repr(samples)
+    assert samples != flat
+
+
+def test_spread_on_a_sphere_does_not_depend_on_the_axes():
+    for place in PLACES.values():
+        points = Globe().embed(blob(4000, place, 0.1, 0))
+        assert spread(points, np.ones(4000), dimension=2) == pytest.approx(0.1, rel=0.05)
 
 
 # Errors
