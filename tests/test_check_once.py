@@ -94,6 +94,9 @@ NEEDED = {  # some of the checks that a call cannot do without
     "automatic fit": FIT,
     "weighted periodic fit": FIT,
     "fit with a tree": FIT,
+    "fit on the globe": FIT | {"check_latitudes", "check_arc"},
+    "fit by direction": FIT | {"check_not_zero"},
+    "scaled local fit": LOCAL_FIT | {"check_scale", "check_scaled"},
     "local fit": LOCAL_FIT,
     "local fit of three scales": LOCAL_FIT,
     "local fit with neighbors": LOCAL_FIT,
@@ -124,6 +127,9 @@ CALLS = {
     "weighted periodic fit": lambda: qs.QuickShift(
         "auto", metric="periodic", period=[9.0, np.inf]
     ).fit(X, sample_weight=np.arange(60) % 3),
+    "fit on the globe": lambda: qs.QuickShift(0.5, 1.0, metric="haversine").fit(X / 3),
+    "fit by direction": lambda: qs.QuickShift(0.5, 1.0, metric="cosine").fit(X),
+    "scaled local fit": lambda: qs.QuickShift(scale="std").fit(X),
     "local fit": lambda: qs.QuickShift(min_significance=0.0).fit(X),
     "local fit of three scales": lambda: qs.QuickShift(min_significance=1e9).fit(X),
     "local fit with neighbors": lambda: qs.QuickShift(n_neighbors=9).fit(X),

@@ -460,7 +460,7 @@ def test_misspelled_kernel_is_recognized():
     assert_refused(ValueError, "'gausian'; did you mean 'gaussian'", kernel="gausian")
 
 
-@pytest.mark.parametrize("metric", ["cosine", "haversine", "Euclidean", None, 2], ids=repr)
+@pytest.mark.parametrize("metric", ["manhattan", "Haversine", "Euclidean", None, 2], ids=repr)
 def test_unknown_metric_is_refused(metric):
     message = rf"metric is {metric!r}, expected one of 'euclidean', 'periodic'"
     assert_refused(ValueError, message, metric=metric)

@@ -16,6 +16,7 @@ from quickshift.arrays import Floats
 
 __all__ = [
     "RULES",
+    "feature_scale",
     "gaussian_equivalent",
     "joint_rule",
     "neighbour_floor",
@@ -116,12 +117,17 @@ def spread(
     points: Floats,
     weights: Floats,
     period: Floats | None = None,
+    *,
+    dimension: int | None = None,
 ) -> float:
     """Return σ̄, a typical scale of the data that is robust against single outliers.
 
     This is the mean over features of min(standard deviation, IQR / 1.349); if the IQR of a feature
     is zero, its standard deviation is used. A periodic feature enters with its circular standard
     deviation, limited to the standard deviation of a uniform distribution over the period.
+
+    On a sphere, where it must not depend on how the axes are turned, it is the root of the sum of
+    the squares of these scales, divided by the dimension of the sphere.
 
     Parameters
     ----------
@@ -132,6 +138,8 @@ def spread(
         Frequencies, not negative, at least one of them positive.
     period : ndarray (d,), optional
         Period of each feature, inf for a feature that is not periodic.
+    dimension : int, optional
+        Dimension of the sphere that the points lie on, if they do.
 
     Returns
     -------
@@ -156,6 +164,9 @@ def spread(
         ]
     )
     exponent = _exponent(scales)
+    if dimension is not None:
+        total = float((np.ldexp(scales, -exponent) ** 2).sum())
+        return math.ldexp(math.sqrt(total / dimension), exponent)
     return math.ldexp(float(np.ldexp(scales, -exponent).mean()), exponent)
 
 
@@ -166,6 +177,13 @@ def _exponent(x: Floats) -> int:
 
 def _robust(x: Floats, weights: Floats) -> float:
     """Return the smaller of the standard deviation and the scaled IQR of one feature."""
+    deviation, iqr, exponent = _deviation_and_iqr(x, weights)
+    iqr /= _GAUSSIAN_IQR
+    return math.ldexp(min(deviation, iqr) if iqr > 0 else deviation, exponent)
+
+
+def _deviation_and_iqr(x: Floats, weights: Floats) -> tuple[float, float, int]:
+    """Return the standard deviation and the IQR of one feature, both divided by 2^exponent."""
     exponent = _exponent(x)  # so that squares neither overflow nor vanish
     x = np.ldexp(x, -exponent)
     lower, upper = _quantiles(x, weights, [0.25, 0.75])
@@ -174,8 +192,49 @@ def _robust(x: Floats, weights: Floats) -> float:
     shifted = x - lower
     deviations = shifted - np.average(shifted, weights=weights)
     deviation = math.sqrt(np.average(deviations**2, weights=weights))
-    iqr = (upper - lower) / _GAUSSIAN_IQR
-    return math.ldexp(min(deviation, iqr) if iqr > 0 else deviation, exponent)
+    return deviation, upper - lower, exponent
+
+
+def feature_scale(values: Floats, weights: Floats, rule: str) -> float:
+    """Return the standard deviation or the interquartile range of one feature.
+
+    Parameters
+    ----------
+    values : ndarray (m,)
+        The feature, in any order; the order does not influence the result.
+    weights : ndarray (m,)
+        Frequencies, not negative, at least one of them positive.
+    rule : {"std", "iqr"}
+        "std" is the standard deviation (the root of the mean squared deviation from the mean).
+        "iqr" is the distance between the quartiles. If that is zero, because most values are equal,
+        it is 1.349 standard deviations, the interquartile range of a Gaussian.
+
+    Returns
+    -------
+    float
+        The scale; zero if the feature is constant.
+
+    Examples
+    --------
+    >>> values, weights = np.array([0.0, 2.0, 4.0, 8.0]), np.array([1.0, 1.0, 1.0, 0.0])
+    >>> feature_scale(values, weights, "iqr")
+    2.0
+    >>> round(feature_scale(values, weights, "std") ** 2, 12)
+    2.666666666667
+    """
+    values, weights = _merged(*_present(values, weights))
+    deviation, iqr, exponent = _deviation_and_iqr(values, weights)
+    if rule == "iqr":
+        return math.ldexp(iqr if iqr > 0 else _GAUSSIAN_IQR * deviation, exponent)
+    return math.ldexp(deviation, exponent)
+
+
+def _merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values in ascending order, and the total weight of each."""
+    order = np.lexsort((weights, values))
+    values, weights = values[order], weights[order]
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return values[starts], np.add.reduceat(weights, starts)
 
 
 def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:

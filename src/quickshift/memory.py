@@ -22,6 +22,7 @@ __all__ = [
     "climb_bytes",
     "cut_bytes",
     "density_bytes",
+    "embedding_bytes",
     "find_clusters_bytes",
     "fit_bytes",
     "link_bytes",
@@ -66,6 +67,11 @@ def prepare_bytes(n_samples: int, n_features: int) -> int:
     first_rows, tables = n_samples, n_samples // 2
     tree = slots * (n_features + 1) + nodes * 2 * n_features + nodes // 2
     return _WORD * (scaled_copy + ordered + first_rows + tables + tree)
+
+
+def embedding_bytes(n_samples: int, n_features: int, n_coordinates: int) -> int:
+    """Bytes of points in other coordinates, and of a copy of the points as they were given."""
+    return _WORD * n_samples * (n_features + n_coordinates)
 
 
 def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:

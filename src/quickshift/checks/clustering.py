@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import (
@@ -15,14 +14,12 @@ from quickshift.checks.numbers import (
     check_tau,
     check_whole,
 )
-from quickshift.checks.points import check_period
 
 __all__ = [
     "check_bandwidth_underflow",
     "check_cut",
     "check_frequencies",
     "check_local",
-    "check_metric",
     "check_min_cluster_size",
     "check_min_significance",
     "check_n_neighbors",
@@ -34,7 +31,6 @@ __all__ = [
     "check_ties",
 ]
 
-METRICS = ("euclidean", "periodic")
 TIES = ("total", "strict")
 # The smallest bandwidth, as a share of the largest coordinate: squared shares do not underflow.
 _SMALLEST_SHARE = math.ldexp(1.0, -400)
@@ -209,17 +205,3 @@ def check_n_trees(n_clusters: int, n_trees: int) -> None:
             f"n_clusters is {n_clusters}, expected at least {n_trees}: with ties='strict', "
             f"{n_trees} samples have no higher sample. Use ties='total'."
         )
-
-
-def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floats | None:
-    """Return one period per feature, or None for plain Euclidean distances.
-
-    A period implies the periodic metric, so it is enough to give one of them: the period.
-    """
-    check_choice(metric, "metric", METRICS)
-    if metric == "periodic" and period is None:
-        raise ValueError(
-            "period is None but metric is 'periodic'. Give one length for each feature "
-            "(numpy.inf for a feature that is not periodic)."
-        )
-    return check_period(period, n_features)

@@ -1,5 +1,6 @@
 """What a fit says and what to do about it; the paper's definitions behind ``theory=True``."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
-from quickshift.bandwidth import spread
 from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.results import check_row_pair
 from quickshift.estimators.quick_shift import QuickShift
@@ -15,16 +15,20 @@ from quickshift.stages.diagnosis.conditions import Condition, conditions
 from quickshift.stages.diagnosis.modes import (
     ModeDiagnosis,
     ModeRecovery,
+    RecoveryRadii,
     diagnose_modes,
-    mode_recovery,
+    recovered_modes,
 )
-from quickshift.stages.diagnosis.separation import Separation, separation
+from quickshift.stages.diagnosis.separation import Separation, describe_separation, separation
 from quickshift.stages.local_scale import LocalScale, levels_of
-from quickshift.stages.parent_graph import rounded
+from quickshift.stages.parent_graph import ParentGraph, rounded
+from quickshift.stages.rules import spread_of
+from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = ["Diagnosis", "diagnose"]
 
 _MODES_IN_WORDS = 20
+_LARGEST = float(np.finfo(np.float64).max)
 _LOCAL = (
     "The paper's theorems assume a kernel density with one bandwidth and one tau for all samples. "
     "Fit with a bandwidth, for example bandwidth='auto', to evaluate their conditions."
@@ -159,9 +163,10 @@ def diagnose(
     # Under local scale, the medians stand for one bandwidth and one tau.
     h, tau = float(np.median(fitted.bandwidth_)), float(np.median(fitted.tau_))
     r_m = h if mode_radius is None else check_length(mode_radius, "mode_radius")
-    r_s = 2.1 * tau or h
+    r_s = _limited(fitted, 2.1 * tau) or h
     if separation_radius is not None:
         r_s = check_length(separation_radius, "separation_radius")
+    slack, margin = check_nonnegative(epsilon, "epsilon"), check_nonnegative(delta, "delta")
     tree = fitted._tree_in_densities()
     density = rounded(fitted._graph.heights, fitted._graph.significant_bits)
     if not tree.log_unit:
@@ -170,26 +175,22 @@ def diagnose(
         density = levels_of(-density)
     graph = replace(fitted._graph, heights=density)
     theorem_2, on_parameters = None, []
-    if isinstance(estimate, LocalScale) or not theory:
-        check_nonnegative(epsilon, "epsilon")
-        check_nonnegative(delta, "delta")
-    else:
-        theorem_2 = mode_recovery(
-            graph, tau, r_m, epsilon=epsilon, delta=delta, n_jobs=fitted.n_jobs
-        )
+    if theory and not isinstance(estimate, LocalScale):
+        radii = RecoveryRadii(tau, r_m, max(tau - slack, 0.0), _limited(fitted, tau + slack))
+        theorem_2 = _recovery(fitted, graph, radii, margin)
         on_parameters = conditions(
             samples.total_weight,
-            samples.n_features,
+            samples.dimension,
             h=h,
             tau=tau,
-            spread=spread(*samples.tree.locations(), samples.period),
+            spread=fitted._space.to_user(spread_of(samples)),
             kernel=estimate.kernel.name,
             r_s=None if pair is None and separation_radius is None else r_s,
         )
     return Diagnosis(
         findings=fitted.summary().remarks,
         theory=theory,
-        modes=diagnose_modes(graph, tree, fitted.mode_indices_, r_m) if theory else [],
+        modes=_modes(fitted, graph, tree, r_m) if theory else [],
         theorem_2=theorem_2,
         n_unmerged=fitted._clusters.unmerged.roots.size,
         conditions=on_parameters,
@@ -210,9 +211,43 @@ def _estimator(fitted: "QuickShift | Pipeline") -> QuickShift:
     return last
 
 
+def _limited(fitted: QuickShift, length: float) -> float:
+    """Return a length, but not one that is longer than all lengths of the fit's metric."""
+    longest: float = fitted._space.to_user(_LARGEST)
+    return min(length, longest) if math.isfinite(length) else length
+
+
+def _recovery(
+    fitted: QuickShift, graph: ParentGraph, radii: RecoveryRadii, delta: float
+) -> ModeRecovery:
+    names = ("tau", "mode_radius", "tau", "epsilon")
+    inside = map(fitted._space.from_user, radii, names)
+    n_jobs = fitted.n_jobs
+    return recovered_modes(graph, RecoveryRadii(*inside), delta, shown=radii, n_jobs=n_jobs)
+
+
+def _modes(
+    fitted: QuickShift, graph: ParentGraph, tree: ClusterTree, mode_radius: float
+) -> list[ModeDiagnosis]:
+    """Diagnose the modes, with lengths in the user's units."""
+    to_user = fitted._space.to_user
+    radius = fitted._space.from_user(mode_radius, "mode_radius")
+    return [
+        replace(
+            mode,
+            parent_distance=to_user(mode.parent_distance),
+            rise=mode.rise._replace(radii=to_user(mode.rise.radii)),
+            drop=mode.drop._replace(radii=to_user(mode.drop.radii)),
+        )
+        for mode in diagnose_modes(graph, tree, fitted.mode_indices_, radius)
+    ]
+
+
 def _separation(
     fitted: QuickShift, density: Floats, pair: tuple[int, int], r_s: float, tau: float
 ) -> Separation:
     check_row_pair(pair)
-    samples = fitted._graph.samples
-    return separation(samples, density, *pair, r_s=r_s, tau=tau, n_jobs=fitted.n_jobs)
+    samples, from_user = fitted._graph.samples, fitted._space.from_user
+    radius, length = from_user(r_s, "separation_radius"), from_user(tau, "tau")
+    found = separation(samples, density, *pair, r_s=radius, tau=length, n_jobs=fitted.n_jobs)
+    return describe_separation(pair, r_s, found.level, found.delta, found.weak_delta)

@@ -14,6 +14,7 @@ from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks.clustering import (
     check_min_cluster_size,
     check_one_cut,
+    check_taus,
 )
 from quickshift.checks.numbers import (
     check_choice,
@@ -22,9 +23,12 @@ from quickshift.checks.numbers import (
     check_tau,
 )
 from quickshift.estimators.base import validated
+from quickshift.estimators.spaces import Space
 from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
 from quickshift.memory import (
+    cut_bytes,
+    embedding_bytes,
     link_bytes,
     prepare_bytes,
     require_memory,
@@ -41,7 +45,7 @@ from quickshift.stages.density import (
     heights_at_points,
     log_density_at_points,
 )
-from quickshift.stages.forest import Forest, cut, cut_at, cut_into, linkage
+from quickshift.stages.forest import Forest, cut_at, cut_into, linkage
 from quickshift.stages.local_clusters import (
     chance_at,
     tree_by_scale,
@@ -74,13 +78,17 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     min_cluster_size: float
     n_jobs: int | None
 
-    # Results of a fit
+    # Results of a fit. Lengths in private attributes are those of coordinates in `_space`.
+    _space: Space
+    _own_points: Numbers | None  # the samples as given, if their coordinates differ from them
+    _given: dict[tuple[str, float], float]  # parameter and distance: the length the user gave
     _estimate: Estimate | LocalScale
     _graph: ParentGraph
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
     _tree: ClusterTree | None  # linked on first access
     _recut_from: str | None  # after a recut, the Python code that gives these clusters
+    _tau: float | Floats  # tau of the cut, also of samples of weight zero
     _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
@@ -104,7 +112,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             Label of each point's cluster.
         """
         points = self._queries(X)
-        tau = self.tau_ if isinstance(self.tau_, float) else None
+        tau = self._tau if isinstance(self._tau, float) else None
         return self._labels_of(points, self.labels_, tau)
 
     def score_samples(self, X: ArrayLike) -> Floats:
@@ -157,10 +165,11 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             From 1 at a mode down to 0 far away from all samples; see `strength_`.
         """
         points = self._queries(X)
-        tau = self.tau_ if isinstance(self.tau_, float) else None
+        tau = self._tau if isinstance(self._tau, float) else None
         labels = self._labels_of(points, self.labels_, tau)
         if isinstance(self._estimate, LocalScale):
-            return self._strength_of(scales_at_points(self._estimate, points)[0], labels)
+            r = scales_at_points(self._estimate, points)[0]
+            return self._strength_of(self._space.to_user(r), labels)
         return self._strength_of(self._log_density_at(points), labels)
 
     def labels_at(self, tau: float | ArrayLike) -> Indices:
@@ -169,7 +178,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         tau : float or array-like of shape (n_samples,)
-            Longest move, one length for all samples or one per sample.
+            Longest move, one length for all samples or one per sample; an arc with
+            ``metric="haversine"``, and in units of `scale_`, as all lengths.
 
         Returns
         -------
@@ -178,7 +188,10 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._require_absent()
-        forest = cut(self._graph, tau, n_jobs=self.n_jobs)
+        lengths = check_taus(tau, self.labels_.size, ignored=self._absent)
+        lengths = self._space.from_user(lengths, "tau")
+        require_memory(cut_bytes(self.labels_.size), "labels_at", self.labels_.shape)
+        forest = cut_at(self._graph, lengths, n_jobs=self.n_jobs)
         return self._complete(forest.labels, forest.tau)
 
     def labels_for(self, n_clusters: int, by: str = "significance") -> Indices:
@@ -291,7 +304,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         """Cluster tree of all density levels, linked on first access."""
         check_is_fitted(self)
         if self._tree is None:
-            self._tree = self._tree_in_densities()
+            tree = self._tree_in_densities()
+            self._tree = replace(tree, tau=self._space.to_user(tree.tau))
         return self._tree
 
     @property
@@ -344,7 +358,9 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             Samples of weight zero are absent.
         """
         check_is_fitted(self)
-        return linkage(self._graph)
+        merges = linkage(self._graph)
+        merges[:, 2] = self._space.to_user(merges[:, 2])
+        return merges
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return the clusters as a directed graph with one tree per cluster.
@@ -395,7 +411,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     def _cut_by(self, name: str, value: Any) -> Clusters:
         """Cut the parent graph again; the arguments are those of `recut`."""
         if name == "tau":
-            forest = cut_at(self._graph, check_tau(value), n_jobs=self.n_jobs)
+            length = self._from_user(check_tau(value), "tau")
+            forest = cut_at(self._graph, length, n_jobs=self.n_jobs)
             return Clusters(forest, forest, None, 0.0)
         forest, tree = self._clusters.unmerged, self._assessed_tree()
         if name == "min_cluster_size":
@@ -414,7 +431,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         if isinstance(self._estimate, LocalScale):
             return chance_at(self._estimate)
         kernel = self._estimate.kernel.name
-        return chance_significance(samples.total_weight, samples.n_features, kernel=kernel)
+        return chance_significance(samples.total_weight, samples.dimension, kernel=kernel)
 
     def _strength_of(self, values: Floats, labels: Indices) -> Floats:
         """Compare points with the modes of their clusters, by log density or, locally, by r."""
@@ -437,11 +454,15 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         return tau, multiple
 
     def _queries(self, X: ArrayLike) -> Numbers:
-        """Check new points, and that their tree fits into memory."""
+        """Return the coordinates of new points, after checking that their tree fits into memory."""
         check_is_fitted(self)
         points = validated(self, X, reset=False)
-        require_memory(prepare_bytes(*points.shape), "the density at queries", points.shape)
-        return points
+        shape = len(points), self._space.n_coordinates(points.shape[1])
+        needed = prepare_bytes(*shape)
+        if not self._space.keeps_points:
+            needed += embedding_bytes(len(points), 0, shape[1])
+        require_memory(needed, "the density at queries", points.shape)
+        return self._space.embed(points)
 
     def _require_absent(self) -> None:
         """Refuse if labeling the samples of weight zero as new points would not fit into memory."""
@@ -476,6 +497,14 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             return in_densities(self._assessed_tree(), estimate.density_of_levels)
         return in_densities(self._assessed_tree(), estimate.density)
 
+    def _enter(self, space: Space, points: Numbers) -> Numbers:
+        """Set the space of a fit, and return the coordinates of the samples in it."""
+        self._space, self._own_points, self._given = space, None, {}
+        self.scale_ = np.ones(points.shape[1]) if space.units is None else space.units.copy()
+        if not space.keeps_points:
+            self._own_points = points.copy()
+        return space.embed(points)
+
     def _store(
         self,
         points: Numbers,
@@ -485,7 +514,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     ) -> None:
         self._estimate, self._graph = estimate, graph
         self.parent_ = graph.parent
-        self.parent_distance_ = graph.distance
+        self.parent_distance_ = self._space.to_user(graph.distance)
         self.density_ = estimate.density(graph.heights)
         self._log_density = self._recut_from = None
         self._absent = np.flatnonzero(np.isnan(graph.heights))
@@ -503,12 +532,12 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         for name in ("n_neighbors_", "_absent_tau"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(estimate, Estimate):
-            self.bandwidth_ = estimate.bandwidth
+            self.bandwidth_ = self._to_user(estimate.bandwidth, "bandwidth")
             return
         self.n_neighbors_, r = estimate.n_neighbors, estimate.r
         if self._absent.size:
             r[self._absent], self._absent_tau = scales_at_points(estimate, self._absent_points)
-        self.bandwidth_ = r
+        self.bandwidth_ = self._space.to_user(r)
 
     def _store_clusters(self, clusters: Clusters) -> None:
         """Set the attributes that depend on the cut."""
@@ -516,11 +545,39 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         self._clusters, self._tree = clusters, None
         self.min_significance_ = clusters.min_significance
         self.mode_indices_ = forest.roots.copy()
-        self.modes_ = self._graph.samples.tree.coordinates(forest.roots)
+        self.modes_ = self._rows_as_given(forest.roots)
         self.n_clusters_ = forest.roots.size
         self.tau_: float | Floats
-        self.tau_, self._multiple_of_tau = self._with_absent(forest.tau)
-        self.labels_ = self._complete(forest.labels, self.tau_)
+        self._tau, self._multiple_of_tau = self._with_absent(forest.tau)
+        self.tau_ = self._to_user(self._tau, "tau")
+        self.labels_ = self._complete(forest.labels, self._tau)
+
+    def _from_user(self, length: Any, name: str) -> Any:
+        """Convert a length that the user gave as a parameter of this name, and remember it.
+
+        Converting it back might change its last bits.
+        """
+        distance = self._space.from_user(length, name)
+        if distance is not length:
+            self._given = {**self._given, (name, distance): float(length)}
+        return distance
+
+    def _to_user(self, distance: float | Floats, name: str) -> Any:
+        """Return a length as users see it: exactly as they gave it, if they did."""
+        if isinstance(distance, float) and (name, distance) in self._given:
+            return self._given[name, distance]
+        return self._space.to_user(distance)
+
+    def _rows_as_given(self, rows: Indices) -> Floats:
+        """Return samples in the user's units, with periodic features wrapped to [0, period)."""
+        wrapped = self._graph.samples.tree.coordinates(rows)
+        if self._own_points is None:
+            return wrapped
+        points = self._own_points[rows].astype(np.float64)
+        if self._space.period is not None:
+            closed = np.isfinite(self._space.period)
+            points[:, closed] = wrapped[:, closed]
+        return points
 
     def _complete(self, labels: Indices, tau: float | Floats) -> Indices:
         """Return a copy of labels, with samples of weight zero labeled as new points are."""

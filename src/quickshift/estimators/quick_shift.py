@@ -3,7 +3,7 @@
 from __future__ import annotations  # short types in the output of `help`
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from quickshift.bandwidth import RULES
 from quickshift.checks.clustering import (
     check_cut,
     check_local,
-    check_metric,
     check_min_cluster_size,
     check_min_significance,
     check_rtol,
@@ -28,8 +27,10 @@ from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.estimators.fitted_quick_shift import FittedQuickShift
 from quickshift.estimators.progress_bar import shown_progress
+from quickshift.estimators.spaces import Space, space_of
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
+    embedding_bytes,
     fit_bytes,
     local_fit_bytes,
     require_memory,
@@ -53,9 +54,6 @@ from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.rules import bandwidth_by
 from quickshift.stages.samples import Samples, build_samples
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["QuickShift"]
 
 _SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
@@ -73,11 +71,11 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     Parameters
     ----------
     bandwidth : "local", float or {"auto", "paper", "scott", "silverman", "cv"}, default="local"
-        How the density is estimated. Features should be on comparable scales.
+        How the density is estimated. Features should be on comparable scales, see `scale`.
 
         "local" needs no bandwidth: the scale of a sample is its mean distance r to its
         `n_neighbors` nearest others, and the density is proportional to r^-d, where d is the number
-        of features that are not constant.
+        of features that are not constant (on a sphere, one less; see `metric`).
 
         All other values give the paper's kernel density, with one bandwidth h that divides all
         distances. It is a number, or a rule that chooses it from the data: "paper" and "scott" are
@@ -119,10 +117,28 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         Least number of samples (total weight) of a cluster. After the modes have been chosen,
         smaller clusters are merged into those that they meet first. The cluster of the highest
         mode always stays.
-    metric : {"euclidean", "periodic"}, default="euclidean"
-        "periodic" takes `period` into account. It is implied if `period` is given.
+    metric : {"euclidean", "periodic", "haversine", "cosine"}, default="euclidean"
+        How distances are measured. "periodic" takes `period` into account. It is implied if
+        `period` is given.
+
+        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn. All lengths that
+        are given or reported (`bandwidth`, `tau`, `parent_distance_`, ...) are arcs in radians, at
+        most π. Kernels compare chords: an arc a counts as sin(a/2) / sin(bandwidth/2) bandwidths.
+        Densities are per steradian.
+
+        "cosine": only the direction of a row matters. Lengths are Euclidean distances of rows that
+        are scaled to length one; half the square of such a length is the cosine distance, 1 - cos.
+        Rows of zeros have no direction and raise an error.
     period : array-like of shape (n_features,), optional
-        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
+        Length of each feature's period, ``numpy.inf`` for a feature that is not periodic. Not with
+        "haversine" and "cosine".
+    scale : {"std", "iqr"} or array-like of shape (n_features,), optional
+        By what to divide the features before distances are taken: by their standard deviations,
+        their interquartile ranges (1.349 standard deviations, if the range is zero but the feature
+        is not constant), both weighted by `sample_weight`, or by given positive numbers. Constant
+        and periodic features are not divided by "std" and "iqr"; given numbers must be 1 for
+        periodic features. Lengths, such as `bandwidth` and `tau`, are then in units of `scale_`.
+        Modes and densities stay in the units of X. Not with "haversine" and "cosine".
     verbose : int, default=0
         With 1, a fit that takes longer than a second shows a progress bar with the name of the
         current stage on standard error: by tqdm or rich if one of them is installed, otherwise as
@@ -147,11 +163,13 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     n_clusters_ : int
         Number of clusters.
     modes_ : ndarray of shape (`n_clusters_`, n_features)
-        Coordinates of the modes, highest first; periodic features are wrapped to [0, period).
+        The samples that are modes, highest first; periodic features are wrapped to [0, period).
     mode_indices_ : ndarray of shape (`n_clusters_`,)
         Row of each mode.
     density_ : ndarray of shape (n_samples,)
-        Density at the samples. With local scale it may overflow or underflow in high dimension.
+        Density at the samples, per unit volume of the features as they are in X; with "haversine"
+        and "cosine", per unit area of the sphere. With local scale it may overflow or underflow in
+        high dimension.
     log_density_ : ndarray of shape (n_samples,)
         Logarithm of the density, which does not underflow in high dimension. Computed on first
         access.
@@ -188,6 +206,8 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         exceeds the number of modes, `tau_` is the length of the longest move kept (with local
         scale, a multiple of each sample's own tau); if some moves of exactly that length were
         removed, ``labels_at(tau_)`` has fewer clusters.
+    scale_ : ndarray of shape (`n_features_in_`,)
+        The numbers that the features were divided by; 1 if they were not.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -223,6 +243,14 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
            [5.1]])
     >>> model.labels_at(10.0)
     array([0, 0, 0, 0, 0])
+
+    Places on the globe, two of them on either side of the date line, with arcs of up to 500 km:
+
+    >>> degrees = [[-17.7, 178.0], [-16.6, 179.4], [-17.0, -179.9], [48.1, 11.6], [47.8, 13.0]]
+    >>> earth = 6371.0  # its radius in km
+    >>> model = QuickShift(200 / earth, 500 / earth, metric="haversine").fit(np.radians(degrees))
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
     """
 
     def __init__(
@@ -235,8 +263,9 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         n_clusters: int | None = None,
         min_significance: float | Literal["auto"] = "auto",
         min_cluster_size: float = 1,
-        metric: Literal["euclidean", "periodic"] = "euclidean",
+        metric: Literal["euclidean", "periodic", "haversine", "cosine"] = "euclidean",
         period: ArrayLike | None = None,
+        scale: Literal["std", "iqr"] | ArrayLike | None = None,
         verbose: int = 0,
         ties: Literal["total", "strict"] = "total",
         rtol: float = 1e-9,
@@ -251,6 +280,7 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         self.min_cluster_size = min_cluster_size
         self.metric = metric
         self.period = period
+        self.scale = scale
         self.verbose = verbose
         self.ties = ties
         self.rtol = rtol
@@ -305,14 +335,25 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
             }
             check_ties(self.ties)
             check_local(get_kernel(self.kernel).name, self.n_neighbors, local=self._is_local())
-            self._require_memory(points.shape)
+            weights = check_weights(sample_weight, len(points))
+            space = space_of(self.metric, self.period, self.scale, points, weights)
+            self._require_memory(points.shape, space)
             if report:
                 report.begin(points, sample_weight)
-            weights = check_weights(sample_weight, len(points))
-            period = check_metric(self.metric, self.period, points.shape[1])
-            samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=progress)
+            coordinates = self._enter(space, points)
+            if cut_by["tau"] is not None:
+                cut_by["tau"] = self._from_user(cut_by["tau"], "tau")
+            samples = build_samples(
+                coordinates,
+                weights,
+                space.period,
+                on_sphere=space.on_sphere,
+                units=space.units,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
             fit = self._fit_local if self._is_local() else self._fit_kernel
-            self._store(points, *fit(samples, cut_by, progress))
+            self._store(coordinates, *fit(samples, cut_by, progress))
             if report:
                 report.end(points, sample_weight)
         return self
@@ -357,16 +398,19 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
             return None  # up to three scales are tried
         return 4 + self._count_rules() + self._links()  # prepare, estimate_density, climb, cut
 
-    def _require_memory(self, shape: tuple[int, ...]) -> None:
+    def _require_memory(self, shape: tuple[int, ...], space: Space) -> None:
         """Raise before the fit begins if it would run out of memory."""
         kernel, links = get_kernel(self.kernel).name, self._links()
+        n, d = shape[0], space.n_coordinates(shape[1])
         if self._is_local():
             # The number of neighbors is checked later, against the total weight.
             given = self.n_neighbors if isinstance(self.n_neighbors, int) else None
-            needed = local_fit_bytes(shape[0], shape[1], given, links=links)
+            needed = local_fit_bytes(n, d, given, links=links)
         else:
             rules = self._count_rules() > 0
-            needed = fit_bytes(shape[0], shape[1], kernel, rules=rules, links=links)
+            needed = fit_bytes(n, d, kernel, rules=rules, links=links)
+        if not space.keeps_points:
+            needed += embedding_bytes(n, shape[1], d)
         require_memory(needed, "fit", shape)
 
     def _fit_kernel(
@@ -392,4 +436,6 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         if isinstance(h, str):
             check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
             h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
+        else:
+            h = self._from_user(h, "bandwidth")
         return make_estimate(samples, h, kernel, rtol, self.n_jobs)

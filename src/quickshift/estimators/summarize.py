@@ -8,7 +8,7 @@ from quickshift.arrays import Floats
 from quickshift.estimators.summary import Candidate, Summary
 from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
 from quickshift.stages.parent_graph import find_parents
-from quickshift.stages.samples import build_samples
+from quickshift.stages.samples import Samples, build_samples
 from quickshift.stages.tree.chance_tables import LOCAL
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.pruning import contract
@@ -62,9 +62,11 @@ def _densities(tree: ClusterTree, levels: Floats) -> Floats:
 
 def _next_higher(fitted: "QuickShift") -> Floats:
     """Return the distance from each mode to the nearest higher one; modes are in falling order."""
-    samples = build_samples(fitted.modes_, None, fitted._graph.samples.period, n_jobs=1)
+    modes = fitted._graph.samples.tree.coordinates(fitted.mode_indices_)
+    samples = build_samples(modes, None, fitted._graph.samples.period, n_jobs=1)
     heights = -np.arange(fitted.n_clusters_, dtype=np.float64)
-    return find_parents(samples, heights, "total", 53, n_jobs=1).distance
+    distance: Floats = find_parents(samples, heights, "total", 53, n_jobs=1).distance
+    return np.asarray(fitted._space.to_user(distance))
 
 
 def _candidates(fitted: "QuickShift", tree: ClusterTree) -> list[Candidate]:
@@ -102,6 +104,11 @@ def _reason(fitted: "QuickShift", significance: float, number: int) -> str:
 
 
 def _density_lines(fitted: "QuickShift") -> list[str]:
+    """Say how the density was estimated, which moves were kept, and in which units."""
+    return [*_moves(fitted), *fitted._space.remarks]
+
+
+def _moves(fitted: "QuickShift") -> list[str]:
     """Say how the density was estimated, and which moves were kept."""
     estimate, tau = fitted._estimate, fitted.tau_
     if not isinstance(estimate, LocalScale):
@@ -109,7 +116,7 @@ def _density_lines(fitted: "QuickShift") -> list[str]:
         automatic = isinstance(fitted.tau, str) and fitted._recut_from is None
         chosen = ", chosen automatically" if automatic else ""
         return [
-            f"Density: {estimate.kernel.name} kernel, bandwidth {estimate.bandwidth:.4g}{rule}.",
+            f"Density: {estimate.kernel.name} kernel, bandwidth {fitted.bandwidth_:.4g}{rule}.",
             f"Longest move: tau {tau:.4g}{chosen}.",
         ]
     k, usual = estimate.n_neighbors, default_neighbors(estimate.samples.total_weight)
@@ -168,7 +175,7 @@ def reproduce(fitted: "QuickShift") -> str:
     if isinstance(estimate, LocalScale):
         given["n_neighbors"] = estimate.n_neighbors
     else:
-        given["bandwidth"] = estimate.bandwidth
+        given["bandwidth"] = fitted.bandwidth_
     if not isinstance(fitted.tau, str):
         given["tau"] = fitted.tau
     elif fitted.n_clusters is not None:
@@ -188,6 +195,10 @@ def reproduce(fitted: "QuickShift") -> str:
     }
     if fitted.period is not None:
         given |= {"metric": "periodic", "period": np.asarray(fitted.period).tolist()}
+    elif fitted.metric != "euclidean":
+        given["metric"] = fitted.metric
+    if fitted.scale is not None:
+        given["scale"] = np.asarray(fitted.scale).tolist()
     words = ", ".join(f"{name}={_literal(value)}" for name, value in given.items())
     return f"QuickShift({words})"
 
@@ -224,18 +235,7 @@ def _hints(fitted: "QuickShift") -> list[str]:
     """Say what may be wrong with the data, and what to do about it."""
     samples = fitted._graph.samples
     points, weights = samples.tree.locations()
-    center = np.average(points, axis=0, weights=weights)
-    spreads = np.sqrt(np.average((points - center) ** 2, axis=0, weights=weights))
-    if samples.period is not None:
-        spreads = spreads[np.isinf(samples.period)]
-    hints, varying = [], spreads[spreads > 0]
-    if varying.size and varying.max() > _SPREADS_APART * varying.min():
-        hints.append(
-            f"the spreads of the features differ by a factor of {varying.max() / varying.min():.3g}"
-            f". If their units differ, scale them first, for example by StandardScaler."
-        )
-    if constant := int((spreads == 0).sum()):
-        hints.append(f"{constant} features are constant and make no difference.")
+    hints = [] if samples.on_sphere else _spread_hints(samples, points, weights)
     if fitted.n_features_in_ > _FEATURES_PER_ROW * len(fitted.labels_):
         hints.append(
             f"there are {fitted.n_features_in_} features of {len(fitted.labels_)} rows. If rows "
@@ -251,4 +251,22 @@ def _hints(fitted: "QuickShift") -> list[str]:
             f"most rows are duplicates: {len(points)} are distinct. Equal rows count as evidence; "
             f"if they are copies, drop them."
         )
+    return hints
+
+
+def _spread_hints(samples: Samples, points: Floats, weights: Floats) -> list[str]:
+    """Say that features have very different spreads, or none."""
+    center = np.average(points, axis=0, weights=weights)
+    spreads = np.sqrt(np.average((points - center) ** 2, axis=0, weights=weights))
+    if samples.period is not None:
+        spreads = spreads[np.isinf(samples.period)]
+    hints, varying = [], spreads[spreads > 0]
+    apart = varying.max() / varying.min() if varying.size else 1.0
+    if apart > _SPREADS_APART and samples.units is None:
+        hints.append(
+            f"the spreads of the features differ by a factor of {apart:.3g}. If their units differ,"
+            f' scale them: QuickShift(scale="std") divides each feature by its standard deviation.'
+        )
+    if constant := int((spreads == 0).sum()):
+        hints.append(f"{constant} features are constant and make no difference.")
     return hints

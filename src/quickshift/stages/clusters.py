@@ -180,7 +180,7 @@ def clusters_of(
         forest = cut_into(graph, n_clusters, n_jobs=n_jobs)
     tree = assessed_tree(estimate, forest, n_jobs=n_jobs, progress=progress)
     samples = graph.samples
-    chance = chance_significance(samples.total_weight, samples.n_features, kernel=kernel.name)
+    chance = chance_significance(samples.total_weight, samples.dimension, kernel=kernel.name)
     return merge_modes(
         forest, tree, n_clusters, min_significance, chance, min_cluster_size=min_cluster_size
     )

@@ -61,11 +61,12 @@ class Estimate(Bundle):
     @property
     def log_constant(self) -> float:
         """Logarithm of c / (W h^d), the factor that turns a sum of profiles into a density."""
-        d = self.samples.n_features
+        d = self.samples.dimension
         return (
             self.kernel.log_normaliser(d)
             - math.log(self.samples.total_weight)
             - d * math.log(self.bandwidth)
+            - self.samples.log_volume
         )
 
     @property
@@ -196,8 +197,8 @@ def _correct_remote(estimate: Estimate, points: Numbers, log_density: Floats) ->
     if not remote.any():
         return
     directions = points[remote] / size[remote, None]
-    ratio = size[remote] / estimate.bandwidth * np.sqrt((directions**2).sum(axis=1))
     with np.errstate(over="ignore"):
+        ratio = size[remote] / estimate.bandwidth * np.sqrt((directions**2).sum(axis=1))
         decay = 0.5 * ratio**2 if estimate.kernel.name == "gaussian" else ratio
     log_density[remote] = math.log(samples.total_weight) + estimate.log_constant - decay
 

@@ -33,8 +33,8 @@ class LocalScale(Bundle):
     """The mean distance r of every sample to its K nearest others, and the density that it gives.
 
     The density is f(x) = c / (W r(x)^d), where W is the number of samples or the sum of their
-    weights, and d is the number of features that are not constant. It is high where r is small, so
-    samples are compared by the height -r, which is stored in place of r.
+    weights, and d is the number of features that are not constant (one less on a sphere). It is
+    high where r is small, so samples are compared by the height -r, which is stored in place of r.
 
     Attributes
     ----------
@@ -86,7 +86,8 @@ class LocalScale(Bundle):
         d, k = n_varying(self.samples), self.n_neighbors
         log_ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
         growth = math.lgamma(k + 1 + 1 / d) - math.lgamma(k + 1) - math.log1p(1 / d)
-        return d * growth - log_ball - math.log(self.samples.total_weight)
+        log_share = math.log(self.samples.total_weight) + self.samples.log_varying_volume
+        return d * growth - log_ball - log_share
 
     def log_density(self, heights: Floats) -> Floats:
         """Turn heights, which are -r, into log densities."""
@@ -141,8 +142,8 @@ def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats
 
 
 def n_varying(samples: Samples) -> int:
-    """Return d, the number of features that are not constant, but at least 1."""
-    return max(samples.tree.n_varying, 1)
+    """Return d, the number of features that are not constant; on a sphere one less, at least 1."""
+    return max(samples.tree.n_varying - samples.on_sphere, 1)
 
 
 def n_spacing(samples: Samples) -> int:

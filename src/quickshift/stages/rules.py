@@ -89,28 +89,40 @@ def bandwidth_by(
     progress: Progress | None = None,
 ) -> float:
     """Choose the bandwidth as `choose_bandwidth` does, from checked arguments."""
-    points, weights = samples.tree.locations()
-    scale = spread(points, weights, samples.period)
-    widest = period_limit(kernel, samples.period)
+    scale = spread_of(samples)
+    widest = _widest(kernel, samples)
     h = rule_bandwidth(
         "paper" if rule == "cv" else rule,
         spread=scale,
         total_weight=samples.total_weight,
-        n_features=samples.n_features,
+        n_features=samples.dimension,
         kernel=kernel,
     )
     h = min(h, widest)
     with reporting(progress, "choose_bandwidth") as report:
-        if rule == "auto" and samples.n_features > _MOST_WITHOUT_FLOOR and scale > 0:
+        if rule == "auto" and samples.dimension > _MOST_WITHOUT_FLOOR and scale > 0:
             nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
+            _, weights = samples.tree.locations()
             floor = neighbour_floor(nearest, weights) / gaussian_equivalent(
-                1.0, kernel, samples.n_features
+                1.0, kernel, samples.dimension
             )
             h = min(max(h, floor), widest)
         if rule == "cv" and scale > 0:
             start = make_estimate(samples, h, kernel, rtol, n_jobs)
             h = min(_most_likely(start, report), widest)
     return h
+
+
+def spread_of(samples: Samples) -> float:
+    """Return σ̄ of samples, see `quickshift.bandwidth.spread`."""
+    points, weights = samples.tree.locations()
+    dimension = samples.dimension if samples.on_sphere else None
+    return spread(points, weights, samples.period, dimension=dimension)
+
+
+def _widest(kernel: Kernel, samples: Samples) -> float:
+    """Return the largest bandwidth that a rule may choose: on a sphere, its diameter."""
+    return 2.0 if samples.on_sphere else period_limit(kernel, samples.period)
 
 
 # "cv" searches bandwidths from 1/32 to 4 times the paper's. Below that range the leave-one-out
@@ -149,7 +161,7 @@ def _searched_factors(start: Estimate) -> tuple[float, float]:
     leave-one-out density is 0.
     """
     least, most = _SEARCH
-    most = min(most, period_limit(start.kernel, start.samples.period) / start.bandwidth)
+    most = min(most, _widest(start.kernel, start.samples) / start.bandwidth)
     if not start.kernel.infinite:
         nearest = _core.nearest_distances(start.samples.tree, resolve_threads(start.n_jobs))
         least = max(least, float(nearest.max()) / start.kernel.support / start.bandwidth)
@@ -177,7 +189,7 @@ def _loss_of(start: Estimate, report: Report | None) -> Callable[[float], float]
         evaluated += 1
         with np.errstate(divide="ignore"):
             log_sums = np.log(values[rows]) + log_scales[rows]
-        return start.samples.n_features * log_factor - float(np.average(log_sums, weights=weights))
+        return start.samples.dimension * log_factor - float(np.average(log_sums, weights=weights))
 
     return loss
 
@@ -232,7 +244,7 @@ def automatic_tau(
     progress: Progress | None = None,
 ) -> float:
     """Choose tau as `choose_tau` does, from checked arguments."""
-    h_gaussian = gaussian_equivalent(bandwidth, kernel, samples.n_features)
+    h_gaussian = gaussian_equivalent(bandwidth, kernel, samples.dimension)
     with reporting(progress, "choose_tau") as report:
         nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
     _, weights = samples.tree.locations()

@@ -29,10 +29,18 @@ class Samples(Bundle):
         The distinct locations with their weights.
     period : ndarray of shape (n_features,) or None
         Length of each feature's period, infinite for a feature that is not periodic.
+    on_sphere : bool
+        Whether all points are on the unit sphere. They are then spread over one dimension fewer
+        than they have features.
+    units : ndarray of shape (n_features,) or None
+        The number by which each feature was divided before. Densities are per unit volume of the
+        features as they were.
     """
 
     tree: _core.Tree
     period: Floats | None
+    on_sphere: bool = False
+    units: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -43,11 +51,19 @@ class Samples(Bundle):
         yield counted(self.n_features, "feature")
         if self.period is not None:
             yield f"{int(np.isfinite(self.period).sum())} periodic"
+        if self.on_sphere:
+            yield "on the unit sphere"
         yield f"{self.tree.n_locations} distinct"
         yield f"total weight {number(self.total_weight)}"
 
     def _compared(self) -> tuple[Any, ...]:
-        return *self.tree.locations(), self.tree.slots_of_rows(), self.period
+        return (
+            *self.tree.locations(),
+            self.tree.slots_of_rows(),
+            self.period,
+            self.on_sphere,
+            self.units,
+        )
 
     @property
     def n_samples(self) -> int:
@@ -63,6 +79,24 @@ class Samples(Bundle):
     def total_weight(self) -> float:
         """W, the sum of the weights."""
         return self.tree.total_weight
+
+    @property
+    def dimension(self) -> int:
+        """The d of a kernel density: the number of features; on a sphere one less, at least 1."""
+        return max(self.n_features - self.on_sphere, 1)
+
+    @property
+    def log_volume(self) -> float:
+        """Logarithm of the volume that a unit cube of these points has in the user's units."""
+        return 0.0 if self.units is None else float(np.log(self.units).sum())
+
+    @property
+    def log_varying_volume(self) -> float:
+        """The same without constant features."""
+        if self.units is None or self.tree.n_varying == self.n_features:
+            return self.log_volume
+        points, _ = self.tree.locations()
+        return float(np.log(self.units[(points != points[0]).any(axis=0)]).sum())
 
 
 def prepare(
@@ -120,10 +154,12 @@ def build_samples(
     weights: Floats | None,
     period: Floats | None,
     *,
+    on_sphere: bool = False,
+    units: Floats | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Samples:
     """Build the k-d tree of points as `prepare` does, from checked arguments."""
     with reporting(progress, "prepare") as report:
         tree = _core.Tree(points, weights, period, resolve_threads(n_jobs), report)
-    return Samples(tree, period)
+    return Samples(tree, period, on_sphere, units)

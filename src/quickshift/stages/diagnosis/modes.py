@@ -7,6 +7,7 @@ of x.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -302,21 +303,46 @@ def mode_recovery(
     """
     length, radius = check_tau(tau), check_length(mode_radius, "mode_radius")
     slack, margin = check_nonnegative(epsilon, "epsilon"), check_nonnegative(delta, "delta")
-    modes = cut(graph, radius, n_jobs=n_jobs).roots
-    n_found = cut(graph, length, n_jobs=n_jobs).roots.size
+    radii = RecoveryRadii(length, radius, max(length - slack, 0.0), length + slack)
+    return recovered_modes(graph, radii, margin, n_jobs=n_jobs)
+
+
+class RecoveryRadii(NamedTuple):
+    """The lengths of Theorem 2."""
+
+    tau: float
+    mode_radius: float  # r_M
+    inner: float  # τ - ε, but at least 0
+    outer: float  # τ + ε
+
+
+def recovered_modes(
+    graph: ParentGraph,
+    radii: RecoveryRadii,
+    delta: float,
+    *,
+    shown: RecoveryRadii | None = None,
+    n_jobs: int | None = None,
+) -> ModeRecovery:
+    """Count the modes of Theorem 2 as `mode_recovery` does, from checked arguments.
+
+    The sentence has the radii as ``shown``, if these are in other units.
+    """
+    modes = cut(graph, radii.mode_radius, n_jobs=n_jobs).roots
+    n_found = cut(graph, radii.tau, n_jobs=n_jobs).roots.size
     neighbors = index_neighbors(graph.samples, graph.heights)
-    inner, outer = max(length - slack, 0.0), length + slack
-    minus = _minus_modes(neighbors, graph, modes, inner, margin)
-    plus = _plus_modes(neighbors, graph, modes, (radius, outer), margin)
+    minus = _minus_modes(neighbors, graph, modes, radii.inner, delta)
+    plus = _plus_modes(neighbors, graph, modes, (radii.mode_radius, radii.outer), delta)
     bound = modes.size - int(minus.sum())
     recovered = modes[plus & ~minus]
-    by = f" by more than {margin:.4g}" if margin else ""
-    excess = "" if radius <= length else " (more may be found, because r_M is longer than τ)"
+    tau, radius, inner, outer = radii if shown is None else shown
+    by = f" by more than {delta:.4g}" if delta else ""
+    excess = "" if radius <= tau else " (more may be found, because r_M is longer than τ)"
     sentence = (
         f"The estimate has {modes.size} candidate mode{'s' * (modes.size != 1)}, samples with no "
         f"higher sample within r_M = {radius:.4g}. For {minus.sum()} of them, some sample within "
         f"{inner:.4g} is higher{by}, so at most {bound} can be found{excess}; the cut at "
-        f"τ = {length:.4g} finds {n_found}. For {recovered.size} of the other candidates, every "
+        f"τ = {tau:.4g} finds {n_found}. For {recovered.size} of the other candidates, every "
         f"sample between r_M and {outer:.4g} away is lower{by}, and all of these are found."
     )
     return ModeRecovery(

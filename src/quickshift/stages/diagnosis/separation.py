@@ -125,8 +125,7 @@ def separation(
     if (highest[neighbors.rows[around]] > level).all():
         component = tree.components_at(level)
         weak = min(_lowest_above(values, lowest, component, end) for end in ends) - level
-    sentence = _separation_sentence(ends, radius, level, delta, weak)
-    return Separation(level, delta, weak, radius, sentence)
+    return describe_separation((int(ends[0]), int(ends[1])), radius, level, delta, weak)
 
 
 def _extremes(neighbors: NeighborIndex, r: float, n_samples: int) -> tuple[Floats, Floats]:
@@ -150,7 +149,17 @@ def _lowest_above(density: Floats, lowest: Floats, component: Indices, end: int)
     return float(lowest[counted].min())
 
 
-def _separation_sentence(ends: Indices, r_s: float, level: float, delta: float, weak: float) -> str:
+def describe_separation(
+    pair: tuple[int, int], r_s: float, level: float, delta: float, weak_delta: float
+) -> Separation:
+    """Return the separation of two rows with its sentence."""
+    sentence = _separation_sentence(pair, r_s, level, delta, weak_delta)
+    return Separation(level, delta, weak_delta, r_s, sentence)
+
+
+def _separation_sentence(
+    ends: tuple[int, int], r_s: float, level: float, delta: float, weak: float
+) -> str:
     rows = f"Rows {ends[0]} and {ends[1]}"
     if delta <= 0:
         return (

@@ -107,7 +107,7 @@ def _may_drop(birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGra
 
 def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
     """Return the difference of the logarithms of two sums, divided by its standard deviation."""
-    d = estimate.samples.n_features
+    d = estimate.samples.dimension
     log_unit = estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d)
     return np.log(birth / death) / np.sqrt(1 / birth + 1 / death) * per_drop(log_unit)
 
@@ -154,7 +154,10 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
 def _lowest_on_segment(
     evaluate: Callable[[Numbers], Floats], graph: ParentGraph, rows: Indices
 ) -> Floats:
-    """Return the lowest value of a function on the straight segment from each row to its parent."""
+    """Return the lowest value of a function on the straight segment from each row to its parent.
+
+    On a sphere, the segment is the shorter arc of the great circle through the two.
+    """
     lowest = np.empty(rows.size)
     block = max(_BLOCK // (_ON_SEGMENT.size * graph.samples.n_features), 1)
     for first in range(0, rows.size, block):
@@ -163,9 +166,18 @@ def _lowest_on_segment(
         end = graph.samples.tree.coordinates(graph.parent[some])
         half = _nearest_image(end / 2 - start / 2, graph.samples)  # the whole might overflow
         points = start[:, None, :] + half[:, None, :] * (2 * _ON_SEGMENT[:, None])
-        values = evaluate(points.reshape(-1, start.shape[1]))
+        points = _on_surface(points.reshape(-1, start.shape[1]), graph.samples)
+        values = evaluate(points)
         lowest[first : first + block] = values.reshape(some.size, -1).min(axis=1)
     return lowest
+
+
+def _on_surface(points: Floats, samples: Samples) -> Floats:
+    """Move points between samples on a sphere to the sphere, except its center, in place."""
+    if samples.on_sphere:
+        length = np.sqrt((points**2).sum(axis=1, keepdims=True))
+        np.divide(points, length, out=points, where=length > 0)
+    return points
 
 
 def _nearest_image(half: Floats, samples: Samples) -> Floats:

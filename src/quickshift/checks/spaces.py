@@ -1,0 +1,147 @@
+"""Checks of metrics and scales: latitudes, arcs, directions, and numbers that divide features."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks.numbers import check_choice, check_real
+from quickshift.checks.points import check_period
+
+__all__ = [
+    "check_arc",
+    "check_latitudes",
+    "check_metric",
+    "check_not_zero",
+    "check_scale",
+    "check_scaled",
+]
+
+METRICS = ("euclidean", "periodic", "haversine", "cosine")
+SPHERES = ("haversine", "cosine")
+SCALES = ("std", "iqr")
+# Rounded to single precision, π and π/2 are slightly larger than in double precision.
+_LONGEST_ARC = float(np.float32(math.pi))
+_LARGEST_LATITUDE = float(np.float32(math.pi / 2))
+_SHOWN_ROWS = 5
+
+
+def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floats | None:
+    """Return one period per feature, or None if no feature is periodic.
+
+    A period implies the periodic metric, so it is enough to give one of them: the period.
+    """
+    check_choice(metric, "metric", METRICS)
+    if metric in SPHERES and period is not None:
+        reason = "longitudes wrap around by themselves"
+        if metric == "cosine":
+            reason = "rows are compared by their directions only"
+        raise ValueError(
+            f"period is {period!r} but metric is {metric!r}, expected no period: {reason}. Leave "
+            f"period out, or use metric='periodic'."
+        )
+    if metric == "haversine" and n_features != 2:
+        raise ValueError(
+            f"X has {n_features} features but metric is 'haversine', expected 2: latitude and "
+            f"longitude in radians, in this order. Pass these two columns."
+        )
+    if metric == "periodic" and period is None:
+        raise ValueError(
+            "period is None but metric is 'periodic'. Give one length for each feature "
+            "(numpy.inf for a feature that is not periodic)."
+        )
+    return check_period(period, n_features)
+
+
+def check_scale(
+    scale: Any, metric: str, period: Floats | None, n_features: int
+) -> str | Floats | None:
+    """Return the rule that scales features, or one positive number per feature, or None."""
+    if scale is None:
+        return None
+    if metric in SPHERES:
+        raise ValueError(
+            f"scale is {scale!r} but metric is {metric!r}, expected scale=None: the distances of "
+            f"this metric need the features as they are. Leave scale out, or use "
+            f"metric='euclidean'."
+        )
+    if isinstance(scale, str):
+        return check_choice(scale, "scale", SCALES, "one positive number per feature, None or ")
+    expected = f"'std', 'iqr', None or one positive number for each of the {n_features} features"
+    try:
+        array = np.array(scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (n_features,) or not ((array > 0) & (array < np.inf)).all():
+        raise ValueError(
+            f"scale is {scale!r}, expected {expected}. Use 1 for a feature that is not to be "
+            f"scaled."
+        )
+    if period is not None and (array[np.isfinite(period)] != 1).any():
+        raise ValueError(
+            f"scale is {scale!r}, expected 1 for periodic features: their distances are in the "
+            f"units of period. Use 1 there, or divide both the feature and its period before the "
+            f"fit."
+        )
+    return array
+
+
+def check_scaled(points: Numbers, units: Floats) -> None:
+    """Raise if dividing the features by their scales would overflow."""
+    with np.errstate(over="ignore"):
+        largest = np.abs(points).max(axis=0).astype(np.float64) / units
+    if np.isinf(largest).any():
+        bad = int(np.flatnonzero(np.isinf(largest))[0])
+        raise ValueError(
+            f"scale is {float(units[bad])!r} for feature {bad}, by which its values overflow when "
+            f"they are divided, expected a larger number. Use one close to the spread of the "
+            f"feature."
+        )
+
+
+def check_latitudes(points: Numbers) -> None:
+    """Raise if the first column has values that cannot be latitudes in radians."""
+    beyond = np.abs(points[:, 0]) > _LARGEST_LATITUDE
+    if beyond.any():
+        row = int(np.flatnonzero(beyond)[0])
+        raise ValueError(
+            f"X has the latitude {float(points[row, 0])!r} in row {row} (and {beyond.sum() - 1} "
+            f"more beyond ±π/2), expected latitudes from -π/2 to π/2 in the first column and "
+            f"longitudes in the second, both in radians. If X is in degrees, pass "
+            f"numpy.radians(X)."
+        )
+
+
+def check_arc(length: Any, name: str) -> float | Floats:
+    """Return arcs of at most π, which a metric on the globe needs; infinity is allowed, too.
+
+    Arrays were checked before, except for their upper limit.
+    """
+    expected = (
+        "an arc in radians, from 0 to π, because metric is 'haversine'. If it is in degrees, pass "
+        f"numpy.radians({name}); if it is a distance on the Earth, divide it by the radius, 6371 km"
+    )
+    if np.ndim(length) == 0:
+        arc = check_real(length, name, expected, 0)
+        if not _LONGEST_ARC < arc < math.inf:
+            return arc
+        raise ValueError(f"{name} is {length!r}, expected {expected}.")
+    too_long: Floats = length[(length > _LONGEST_ARC) & np.isfinite(length)]
+    if too_long.size:
+        raise ValueError(f"{name} has the entry {float(too_long[0])!r}, expected {expected}.")
+    arcs: Floats = length
+    return arcs
+
+
+def check_not_zero(zero: Indices, n_samples: int) -> None:
+    """Raise if there are rows without a direction, which consist of zeros."""
+    if zero.size:
+        shown = ", ".join(str(row) for row in zero[:_SHOWN_ROWS])
+        more = f" and {zero.size - _SHOWN_ROWS} more" if zero.size > _SHOWN_ROWS else ""
+        raise ValueError(
+            f"X has only zeros in {zero.size} of {n_samples} rows ({shown}{more}), expected rows "
+            f"with a direction because metric is 'cosine'. Drop those rows, or use "
+            f"metric='euclidean'."
+        )
