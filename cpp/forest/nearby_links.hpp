@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "forest/saddle_table.hpp"
-#include "forest/saddles.hpp"
 
 namespace quickshift {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -20,6 +21,17 @@ struct PieceOfRow {
   const Index* piece;    // by row, from 0; ignored for rows of weight zero
   const double* height;  // by row
   Index pieces;          // the number of pieces
+};
+
+// Which points are linked: those nearer than `tau` or, if `tau_of_row` is not null, those no
+// farther apart than the larger of their own two values.
+struct LinkLength {
+  double tau = 0.0;
+  const double* tau_of_row = nullptr;
+  // With `tau_of_row`, optional: by slot, the slots of the locations within its tau, as many per
+  // slot as `listed`, -1 standing for none. They save a search.
+  const std::int32_t* near = nullptr;
+  Index listed = 0;
 };
 
 // A saddle with the squared distance of its two points.

@@ -7,24 +7,12 @@
 // graph whose vertices are the pieces and whose edges are the saddles.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "forest/pieces.hpp"
 
 namespace quickshift {
-
-// Which points are linked: those nearer than `tau` or, if `tau_of_row` is not null, those no
-// farther apart than the larger of their own two values.
-struct LinkLength {
-  double tau = 0.0;
-  const double* tau_of_row = nullptr;
-  // With `tau_of_row`, optional: by slot, the slots of the locations within its tau, as many per
-  // slot as `listed`, -1 standing for none. They save a search.
-  const std::int32_t* near = nullptr;
-  Index listed = 0;
-};
 
 // Returns the saddles of a maximum spanning forest of the pieces, in descending order of level.
 // `edges` are additional candidates, which join two pieces whatever the distance of their points.
