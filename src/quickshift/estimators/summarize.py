@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickshift.arrays import Floats
-from quickshift.estimators.summary import Candidate, Summary
+from quickshift.estimators.summary import REPRODUCE, Candidate, Summary
 from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
 from quickshift.stages.parent_graph import find_parents
 from quickshift.stages.samples import Samples, build_samples
@@ -23,6 +23,7 @@ _CANDIDATES = 3
 _DOUBTFUL = 0.1  # strength below which a row is called doubtful
 _SHOWN_ROWS = 5
 _SPREADS_APART = 10.0
+_MOVES = "Moves: each sample moves to the nearest denser one, unless that is"
 _MOST_FEATURES = max(LOCAL[1])  # of the simulations of chance
 _FEATURES_PER_ROW = 10  # more than this look like a table that should be transposed
 
@@ -37,7 +38,10 @@ def summarize(fitted: "QuickShift") -> Summary:
     meets = death > 0
     joins_at = np.zeros(death.size)
     joins_at[meets] = _densities(kept, death[meets])
+    candidates = _candidates(fitted, tree)
+    n_more = tree.leaf_indices.size - kept.leaf_indices.size - len(candidates)
     return Summary(
+        rows=fitted.mode_indices_,
         sizes=kept.sizes,
         modes=fitted.modes_,
         densities=_densities(kept, kept.births),
@@ -45,8 +49,14 @@ def summarize(fitted: "QuickShift") -> Summary:
         next_higher=_next_higher(fitted),
         joins=kept.towards,
         joins_at=joins_at,
-        candidates=_candidates(fitted, tree),
-        chosen=[*_density_lines(fitted), *_mode_lines(fitted), *_next_steps(fitted, kept)],
+        candidates=candidates,
+        n_more=n_more if candidates else 0,
+        chosen=[
+            *_density_lines(fitted),
+            *_mode_lines(fitted),
+            _next_steps(fitted, kept, candidates),
+            _doubtful(fitted.strength_),
+        ],
         hints=_hints(fitted),
         feature_names=[f"x{i}" for i in range(n_features)] if names is None else list(names),
     )
@@ -76,19 +86,25 @@ def _candidates(fitted: "QuickShift", tree: ClusterTree) -> list[Candidate]:
     if set(tree.leaf_indices[order[:k]].tolist()) != set(fitted.mode_indices_.tolist()):
         return []
     found = []
+    strongest = tree.known_significance()[order[k]] if k < order.size else 0.0
     for number in range(k + 1, min(k + _CANDIDATES, order.size) + 1):
         leaf = order[number - 1]
         row = int(tree.leaf_indices[leaf])
         finer = keep_most_significant(tree, number)
         size = float(finer.sizes[finer.leaf_indices == row][0])
         significance = float(tree.known_significance()[leaf])
-        reason = _reason(fitted, significance, number)
-        found.append(Candidate(row, size, significance, number, reason))
+        reason = _reason(fitted, significance, number, float(strongest))
+        cluster = int(fitted.labels_[row])
+        found.append(Candidate(row, cluster, size, significance, number, reason))
     return found
 
 
-def _reason(fitted: "QuickShift", significance: float, number: int) -> str:
-    """Say why a mode was not kept; it would be one of the given number of clusters."""
+def _reason(fitted: "QuickShift", significance: float, number: int, strongest: float) -> str:
+    """Say why a mode was not kept.
+
+    It would be one of the given number of clusters. ``strongest`` is the significance of the
+    strongest mode that was not kept.
+    """
     chance, size = fitted._chance(), fitted.min_cluster_size
     if fitted.n_clusters is not None and number > fitted.n_clusters:
         return f"{fitted.n_clusters} clusters were asked for"
@@ -98,9 +114,13 @@ def _reason(fitted: "QuickShift", significance: float, number: int) -> str:
     if size > 1 and significance >= fitted.min_significance_:
         return f"merged because of min_cluster_size={size:g}"
     if significance < chance:
-        return f"below {chance:.3g}, which chance may reach"
+        return f"below the chance level {chance:.3g}"
     least = fitted.min_significance_
-    return f"above chance, but behind the gap at which the list of modes is cut, after {least:.3g}"
+    twice = " but less than twice as large" if isinstance(fitted._estimate, LocalScale) else ""
+    return (
+        f"above the chance level {chance:.3g}{twice}, where the list of significances is cut at a "
+        f"gap, from {least:.3g} to {strongest:.3g}"
+    )
 
 
 def _density_lines(fitted: "QuickShift") -> list[str]:
@@ -117,7 +137,7 @@ def _moves(fitted: "QuickShift") -> list[str]:
         chosen = ", chosen automatically" if automatic else ""
         return [
             f"Density: {estimate.kernel.name} kernel, bandwidth {fitted.bandwidth_:.4g}{rule}.",
-            f"Longest move: tau {tau:.4g}{chosen}.",
+            f"{_MOVES} farther than tau, {tau:.4g}{chosen}.",
         ]
     k, usual = estimate.n_neighbors, default_neighbors(estimate.samples.total_weight)
     tried = ""
@@ -128,13 +148,13 @@ def _moves(fitted: "QuickShift") -> list[str]:
         f"median r {np.median(fitted.bandwidth_):.4g}."
     ]
     if np.ndim(tau) == 0:
-        return [*lines, f"Longest move: tau {tau:.4g}."]
+        return [*lines, f"{_MOVES} farther than tau, {tau:.4g}."]
     g = n_spacing(estimate.samples)
     multiple = fitted._multiple_of_tau
     times = "" if multiple == 1 else f"{multiple:.3g} times "
     return [
         *lines,
-        f"Longest move: tau of each sample, {times}the distance to its {_ordinal(g)} nearest "
+        f"{_MOVES} farther than its tau, {times}the distance to its {_ordinal(g)} nearest "
         f"distinct sample; median tau {np.median(tau):.4g}.",
     ]
 
@@ -148,22 +168,23 @@ def _mode_lines(fitted: "QuickShift") -> list[str]:
     """Say which modes were kept, and how to fit the same clusters again."""
     n_modes = fitted._clusters.unmerged.roots.size
     if not isinstance(fitted.tau, str):
-        kept = f"Modes: all {n_modes} at tau are kept; nothing is merged."
+        kept = f"Modes: all {n_modes} are kept."
         if fitted.n_clusters_ < n_modes:
-            kept = f"Modes: of {n_modes} at tau, clusters below min_cluster_size are merged."
+            kept = f"Modes: {n_modes} found, of which clusters below min_cluster_size are merged."
     elif fitted.n_clusters is not None:
-        kept = f"Modes: of {n_modes} at tau, the {fitted.n_clusters} most significant are kept."
+        kept = f"Modes: {n_modes} found, the {fitted.n_clusters} most significant are kept."
     elif not isinstance(fitted.min_significance, str):
         least = fitted.min_significance
-        kept = f"Modes: of {n_modes} at tau, those of significance {least:g} or more are kept."
+        kept = f"Modes: {n_modes} found, those of significance {least:g} or more are kept."
     else:
         kept = (
-            f"Modes: {fitted.n_clusters_} of {n_modes} at tau are kept. Chance rarely exceeds a "
-            f"significance of {fitted._chance():.3g}."
+            f"Modes: {n_modes} found, {fitted.n_clusters_} kept. The chance level is "
+            f"{fitted._chance():.3g}: in one Gaussian, a second mode is rarely more significant."
         )
     if fitted.min_cluster_size > 1 and isinstance(fitted.tau, str):
         kept += f" Then clusters below min_cluster_size={fitted.min_cluster_size:g} are merged."
-    return [kept, f"The same clusters again: {reproduce(fitted)}"]
+    fit = "" if fitted._recut_from else ".fit(X)"
+    return [kept, f"{REPRODUCE}{reproduce(fitted)}{fit}"]
 
 
 def reproduce(fitted: "QuickShift") -> str:
@@ -210,10 +231,11 @@ def _literal(value: Any) -> str:
     return repr(value).replace("inf", "numpy.inf") if not isinstance(value, str) else repr(value)
 
 
-def _next_steps(fitted: "QuickShift", kept: ClusterTree) -> list[str]:
-    """Say how to get one cluster more or fewer, and which rows are doubtful."""
+def _next_steps(fitted: "QuickShift", kept: ClusterTree, candidates: list[Candidate]) -> str:
+    """Say how to get one cluster more or fewer."""
     k = fitted.n_clusters_
-    steps = f"One cluster more: recut(n_clusters={k + 1})."
+    split = f", which splits cluster {candidates[0].cluster}" if candidates else ""
+    steps = f"One cluster more: recut(n_clusters={k + 1}){split}."
     finite = np.flatnonzero(kept.towards >= 0)
     if finite.size:
         weakest = finite[np.argmin(kept.known_significance()[finite])]
@@ -221,14 +243,18 @@ def _next_steps(fitted: "QuickShift", kept: ClusterTree) -> list[str]:
             f" One fewer: recut(n_clusters={k - 1}), which joins cluster {weakest} to "
             f"{kept.towards[weakest]}."
         )
-    strength = fitted.strength_
+    return steps
+
+
+def _doubtful(strength: Floats) -> str:
+    """Say which rows are doubtful."""
     low = np.argsort(strength, kind="stable")[:_SHOWN_ROWS]
-    rows = ", ".join(str(row) for row in low)
-    doubtful = (
-        f"Doubtful: {np.count_nonzero(strength < _DOUBTFUL)} rows have a strength_ below "
-        f"{_DOUBTFUL:g}. The weakest are the rows {rows}, down to {strength[low[0]]:.2g}."
+    rows = ", ".join(f"{row} ({strength[row]:.3f})" for row in low)
+    count = np.count_nonzero(strength < _DOUBTFUL) or "none"
+    return (
+        f"Doubtful rows, whose strength_ is below {_DOUBTFUL:g} (a mode has 1): {count}. "
+        f"The weakest are {rows}."
     )
-    return [steps, doubtful]
 
 
 def _hints(fitted: "QuickShift") -> list[str]:

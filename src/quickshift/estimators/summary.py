@@ -1,6 +1,7 @@
 """Why a fit has k clusters: one row per cluster, what was not kept, what was chosen, hints."""
 
 import html
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,25 @@ __all__ = ["Candidate", "Summary"]
 
 _SHOWN_CLUSTERS = 20
 _SHOWN_FEATURES = 3
+_LINE = 100  # characters per line
+REPRODUCE = "To reproduce: "  # begins the line with the code that gives the same clusters
 _HEADER = (
     "cluster",
+    "row",
     "size",
     "share",
     "density",
     "significance",
-    "next higher mode",
+    "nearest denser",
     "joins",
-    "at density",
+    "saddle",
     "mode",
+)
+_LEGEND = (
+    "Row: that of the mode, the densest sample of the cluster. Significance: how far the density "
+    "falls from the mode to the saddle, in standard errors. Nearest denser: distance to the "
+    "nearest mode of higher density. Joins: the cluster that would absorb this one. Saddle: the "
+    "density where the two meet, if they do."
 )
 
 
@@ -36,8 +46,10 @@ class Candidate:
     ----------
     row : int
         Row of the mode.
+    cluster : int
+        The cluster that it is in.
     size : float
-        Number of samples (total weight) that its cluster would have.
+        Number of samples (total weight) that its own cluster would have.
     significance : float
         Its significance.
     n_clusters : int
@@ -47,6 +59,7 @@ class Candidate:
     """
 
     row: int
+    cluster: int
     size: float
     significance: float
     n_clusters: int
@@ -56,8 +69,9 @@ class Candidate:
     def sentence(self) -> str:
         """The candidate in words."""
         return (
-            f"{self.size:g} samples around row {self.row}, significance {self.significance:.3g}: "
-            f"{self.reason}. labels_for({self.n_clusters}) would split it off."
+            f"{self.size:g} samples of cluster {self.cluster} around row {self.row}: "
+            f"significance {self.significance:.3g}, {self.reason}. "
+            f"labels_for({self.n_clusters}) splits them off."
         )
 
 
@@ -69,6 +83,8 @@ class Summary:
 
     Attributes
     ----------
+    rows : ndarray of shape (n_clusters,)
+        Row of each cluster's mode, its densest sample.
     sizes : ndarray of shape (n_clusters,)
         Number of samples (total weight) per cluster.
     modes : ndarray of shape (n_clusters, n_features)
@@ -85,6 +101,8 @@ class Summary:
         Density of the saddle to that cluster; 0 if they do not meet.
     candidates : list of Candidate
         The most significant modes that were not kept, at most three.
+    n_more : int
+        Number of further modes that were not kept.
     chosen : list of str
         What was chosen: the density, tau, the threshold, and how to get other clusters.
     hints : list of str
@@ -93,6 +111,7 @@ class Summary:
         Names of the features.
     """
 
+    rows: Indices
     sizes: Floats
     modes: Floats
     densities: Floats
@@ -101,6 +120,7 @@ class Summary:
     joins: Indices
     joins_at: Floats
     candidates: list[Candidate]
+    n_more: int
     chosen: list[str]
     hints: list[str]
     feature_names: list[str]
@@ -119,13 +139,14 @@ class Summary:
         import pandas
 
         columns: dict[str, Any] = {
+            "row": self.rows,
             "size": self.sizes,
             "share": self.sizes / self.sizes.sum(),
             "density": self.densities,
             "significance": self.significance,
-            "next_higher_mode": self.next_higher,
+            "nearest_denser": self.next_higher,
             "joins": self.joins,
-            "joins_at_density": self.joins_at,
+            "saddle": self.joins_at,
         }
         modes = {f"mode_{name}": self.modes[:, i] for i, name in enumerate(self.feature_names)}
         index = pandas.RangeIndex(len(self), name="label")
@@ -138,7 +159,10 @@ class Summary:
             "  ".join([*(text.rjust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
             for row in cells
         ]
-        return "\n".join([self._title(), "", *lines, "", *self.remarks])
+        remarks = [_wrapped(text) for text in self.remarks]
+        return "\n".join(
+            [self._title(), "", *lines, "", textwrap.fill(_LEGEND, _LINE), "", *remarks]
+        )
 
     def _repr_html_(self) -> str:
         def line(cells: tuple[str, ...], tag: str) -> str:
@@ -149,7 +173,7 @@ class Summary:
         remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self.remarks)
         return (
             f"<p>{html.escape(self._title())}</p><table><thead>{line(_HEADER, 'th')}</thead>"
-            f"<tbody>{body}</tbody></table><ul>{remarks}</ul>"
+            f"<tbody>{body}</tbody></table><p>{_LEGEND}</p><ul>{remarks}</ul>"
         )
 
     def _title(self) -> str:
@@ -163,6 +187,7 @@ class Summary:
         return [
             (
                 str(i),
+                str(self.rows[i]),
                 f"{self.sizes[i]:g}",
                 f"{self.sizes[i] / total:.1%}",
                 f"{self.densities[i]:.3g}",
@@ -176,9 +201,7 @@ class Summary:
         ]
 
     def _saddle(self, i: int) -> str:
-        if self.joins[i] < 0:
-            return "none"
-        return "never meets" if self.joins_at[i] == 0 else f"{self.joins_at[i]:.3g}"
+        return "none" if self.joins_at[i] == 0 else f"{self.joins_at[i]:.3g}"
 
     @property
     def remarks(self) -> list[str]:
@@ -186,10 +209,18 @@ class Summary:
         more = len(self) - _SHOWN_CLUSTERS
         return [
             *([f"{more} more clusters are not shown; see to_pandas()."] if more > 0 else []),
-            *(f"Not kept: {candidate.sentence}" for candidate in self.candidates),
+            *(f"Not split off: {candidate.sentence}" for candidate in self.candidates),
+            *([f"Not split off: {self.n_more} weaker modes."] if self.n_more else []),
             *self.chosen,
             *(f"Hint: {hint}" for hint in self.hints),
         ]
+
+
+def _wrapped(text: str) -> str:
+    """Break a sentence into lines; code to copy stays on one."""
+    if text.startswith(REPRODUCE):
+        return text
+    return textwrap.fill(text, _LINE, subsequent_indent="    ", break_long_words=False)
 
 
 def _point(coordinates: Floats) -> str:
