@@ -1,4 +1,4 @@
-"""The significance of modes by chance under local scale, from one matrix of distances.
+"""The significance of modes by chance under local scale, from the distances of all samples.
 
 With many features, a fit spends nearly all its time on distances, and it needs them again for
 each scale. Here they are computed once for all scales. `calibrate.py` uses this for its cells with
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,16 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 ON_SEGMENT = np.arange(1, 8) / 8
+ROWS_AT_ONCE = 100  # so that their distances to all samples fit into the cache
 REACHED = 8  # tau is the distance to this neighbor, given at least 64 samples
+
+
+class Links(NamedTuple):
+    """The pairs of samples of which the second is within the tau of the first."""
+
+    source: Indices
+    target: Indices
+    square: Floats  # squared distance
 
 
 def largest_by_chance(X: Floats, neighbors: Sequence[int]) -> tuple[float, ...]:
@@ -27,14 +37,23 @@ def largest_by_chance(X: Floats, neighbors: Sequence[int]) -> tuple[float, ...]:
 
     X has at least 64 rows, which differ, and no constant feature.
     """
-    squares = squared_distances(X, X)
-    np.fill_diagonal(squares, 0.0)
-    most = max(*neighbors, REACHED)
-    nearest = np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1)
-    # Each row is within its own reach.
-    links = np.nonzero(squares <= nearest[:, REACHED, None])
-    distances = np.sqrt(nearest[:, 1:])
-    return tuple(_largest(X, squares, links, distances[:, :k].mean(axis=1), k) for k in neighbors)
+    distances, links = _surroundings(X, max(*neighbors, REACHED))
+    return tuple(_largest(X, links, distances[:, :k].mean(axis=1), k) for k in neighbors)
+
+
+def _surroundings(X: Floats, most: int) -> tuple[Floats, Links]:
+    """Return the distances to the nearest samples, in rising order, and all links."""
+    distances = np.empty((len(X), most))
+    found = []
+    for first in range(0, len(X), ROWS_AT_ONCE):
+        rows = np.arange(first, min(first + ROWS_AT_ONCE, len(X)))
+        squares = squared_distances(X[rows], X)
+        squares[rows - first, rows] = 0.0
+        nearest = np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1)
+        distances[rows] = np.sqrt(nearest[:, 1:])
+        source, target = np.nonzero(squares <= nearest[:, REACHED, None])
+        found.append(Links(first + source, target, squares[source, target]))
+    return distances, Links(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
@@ -46,28 +65,25 @@ def squared_distances(a: Floats, b: Floats) -> Floats:
     return np.maximum(squares, 0.0, out=squares)
 
 
-def _largest(
-    X: Floats, squares: Floats, links: tuple[Indices, Indices], r: Floats, k: int
-) -> float:
+def _largest(X: Floats, links: Links, r: Floats, k: int) -> float:
     """Return the largest significance for one K, of which `r` are the mean distances."""
     errors = X.shape[1] * math.sqrt(k / 2)
-    mode_of = _climb(squares, links, r)
+    mode_of = _climb(links, r)
     top = int(np.argmin(r))
     largest = 0.0
     for mode, saddle in _absorb(mode_of, links, r).items():
         if mode == top:
             continue
-        lowest = saddle or _farthest_on_segment(X, squares[mode], r, mode, k)
+        lowest = saddle or _farthest_on_segment(X, r, mode, k)
         largest = max(largest, errors * math.log(max(lowest, r[mode]) / r[mode]))
     return largest
 
 
-def _climb(squares: Floats, links: tuple[Indices, Indices], r: Floats) -> Indices:
+def _climb(links: Links, r: Floats) -> Indices:
     """Return the mode that each sample climbs to, by moves to the nearest higher linked sample."""
-    source, target = links
-    higher = r[target] < r[source]
-    source, target = source[higher], target[higher]
-    order = np.lexsort((squares[source, target], source))
+    higher = r[links.target] < r[links.source]
+    source, target = links.source[higher], links.target[higher]
+    order = np.lexsort((links.square[higher], source))
     source, target = source[order], target[order]
     movers, first = np.unique(source, return_index=True)
     parent = np.arange(len(r))
@@ -79,9 +95,8 @@ def _climb(squares: Floats, links: tuple[Indices, Indices], r: Floats) -> Indice
 
 def _absorb(mode_of: Indices, links: tuple[Indices, Indices], r: Floats) -> dict[int, float | None]:
     """Return the mean distance at the saddle where each mode is absorbed; None if it never is."""
-    source, target = links
-    across = mode_of[source] != mode_of[target]
-    source, target = source[across], target[across]
+    across = mode_of[links.source] != mode_of[links.target]
+    source, target = links.source[across], links.target[across]
     level = np.maximum(r[source], r[target])
     order = np.argsort(level, kind="stable")
     saddles: dict[int, float | None] = dict.fromkeys(np.unique(mode_of).tolist())
@@ -106,8 +121,9 @@ def _absorb(mode_of: Indices, links: tuple[Indices, Indices], r: Floats) -> dict
     return saddles
 
 
-def _farthest_on_segment(X: Floats, squares: Floats, r: Floats, mode: int, k: int) -> float:
+def _farthest_on_segment(X: Floats, r: Floats, mode: int, k: int) -> float:
     """Return the largest mean distance on the segment from a mode to its nearest higher sample."""
+    squares = squared_distances(X[mode : mode + 1], X)[0]
     parent = int(np.argmin(np.where(r < r[mode], squares, np.inf)))
     points = X[mode] + ON_SEGMENT[:, None] * (X[parent] - X[mode])
     nearest = np.partition(squared_distances(points, X), k - 1, axis=1)[:, :k]
