@@ -1,0 +1,14 @@
+"""Pictures of results, in scikit-learn's way.
+
+``Display.from_estimator(fitted)`` computes what is drawn and keeps it as arrays; ``plot`` draws it
+with matplotlib (``pip install quickshift[plot]``). Label i has color i in every picture.
+"""
+
+from quickshift.plot.colors import label_colors, palette
+from quickshift.plot.forest import ForestDisplay
+
+__all__ = [
+    "ForestDisplay",
+    "label_colors",
+    "palette",
+]

@@ -1,0 +1,180 @@
+"""What all displays share when they draw: axes, colors of the background, titles, log scales."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickshift.arrays import Floats, Indices
+from quickshift.plot.colors import label_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "Theme",
+    "drawn_density",
+    "new_axes",
+    "point_size",
+    "set_log_scale",
+    "set_title",
+    "spread_labels",
+    "theme_of",
+    "with_unit",
+]
+
+_GLYPH = 0.53  # mean width of a character, in units of the font size
+_LARGEST_EXPONENT = 290.0  # powers of ten beyond this are not drawn as numbers
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The neutral colors that fit a background.
+
+    Attributes
+    ----------
+    dark : bool
+        Whether the background is dark.
+    background, ink, muted, faint : str
+        The background, and lines and texts from strong to weak.
+    """
+
+    dark: bool
+    background: str
+    ink: str
+    muted: str
+    faint: str
+
+    def colors(self, labels: Indices) -> NDArray[np.str_]:
+        """Return the color of each label."""
+        return label_colors(labels, dark=self.dark)
+
+
+def new_axes(ax: Axes | None) -> Axes:
+    """Return the given axes, or those of a new figure, if matplotlib is installed."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        message = (
+            "matplotlib cannot be imported, but plot() draws with it. Install it by: "
+            "pip install quickshift[plot]"
+        )
+        raise ImportError(message) from error
+    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def theme_of(ax: Axes) -> Theme:
+    """Return the neutral colors for the background of the axes."""
+    from matplotlib.colors import to_hex, to_rgba
+
+    background = to_rgba(ax.get_facecolor())
+    if background[3] == 0:
+        background = to_rgba(ax.figure.get_facecolor())
+    red, green, blue, opacity = background
+    luminance = 1 - opacity + opacity * (0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    if luminance < 0.5:
+        return Theme(True, to_hex(background), "#e8e8e8", "#9a9a9a", "#4a4a4a")
+    return Theme(False, to_hex(background), "#2a2a2a", "#767676", "#d0d0d0")
+
+
+def set_title(ax: Axes, *lines: str) -> None:
+    """Set the title, wrapped to the width of the axes; empty lines are left out."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size="medium").get_size_in_points()
+    width = max(int(_width_in_points(ax) / (_GLYPH * size)), 24)
+    wrapped = [part for line in lines if line for part in textwrap.wrap(line, width)]
+    ax.set_title("\n".join(wrapped), fontsize="medium")
+
+
+def _width_in_points(ax: Axes) -> float:
+    return float(ax.get_window_extent().width) * 72 / float(ax.figure.dpi)
+
+
+def point_size(ax: Axes, n_points: int) -> float:
+    """Return the area of a marker in square points, smaller for more samples and smaller axes."""
+    box = ax.get_window_extent()
+    area = float(box.width * box.height) * (72 / float(ax.figure.dpi)) ** 2
+    return float(np.clip(0.12 * area / max(n_points, 1), 0.5, 22.0))
+
+
+def with_unit(name: str, unit: str | None, power: int = 1) -> str:
+    """Return the label of an axis, with a unit in parentheses if there is one.
+
+    Examples
+    --------
+    >>> with_unit("move", "km"), with_unit("density", "km", -2), with_unit("x0", None)
+    ('move (km)', 'density (km$^{-2}$)', 'x0')
+    """
+    if not unit:
+        return name
+    return f"{name} ({unit})" if power == 1 else f"{name} ({unit}$^{{{power}}}$)"
+
+
+def drawn_density(log10_density: Floats) -> tuple[Floats, bool]:
+    """Return densities to draw, and whether on a logarithmic axis.
+
+    If some densities would overflow or underflow, their logarithms are drawn on a linear axis.
+    """
+    if np.abs(log10_density).max(initial=0.0) > _LARGEST_EXPONENT:
+        return log10_density, False
+    return np.power(10.0, log10_density), True
+
+
+def set_log_scale(ax: Axes, which: str) -> None:
+    """Make the axis "x" or "y" logarithmic, with a few ticks such as 0.1, 0.2 and 0.5.
+
+    The limits of the axis have to be final.
+    """
+    from matplotlib.ticker import AutoLocator, FuncFormatter, Locator, LogLocator, NullFormatter
+
+    axis: Any = ax.xaxis if which == "x" else ax.yaxis
+    low, high = axis.get_view_interval()
+    (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
+    (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+    decades = math.log10(high / low)
+    locator: Locator = LogLocator(subs=(1.0,), numticks=6)
+    if decades < 0.7:
+        locator = AutoLocator()
+    elif decades < 2.5:
+        locator = LogLocator(subs=(1.0, 2.0, 5.0), numticks=12)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def spread_labels(
+    ax: Axes, x: Floats, y: Floats, texts: list[str], *, offset: float = 3, **style: Any
+) -> list[int]:
+    """Write texts above points in the given order, except those that would cover another one.
+
+    Returns
+    -------
+    list of int
+        Which of the texts were written.
+    """
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size=style.setdefault("fontsize", "small")).get_size_in_points()
+    scale = 72 / float(ax.figure.dpi)
+    at = ax.transData.transform(np.column_stack([x, y])) * scale
+    placed: list[tuple[float, float, float]] = []
+    written = []
+    for i, text in enumerate(texts):
+        half = 0.5 * _GLYPH * size * len(text) + 1.5
+        free = all(
+            abs(at[i, 0] - left) > half + other or abs(at[i, 1] - bottom) > 1.15 * size
+            for left, bottom, other in placed
+        )
+        if free:
+            placed.append((at[i, 0], at[i, 1], half))
+            written.append(i)
+            ax.annotate(
+                text, (x[i], y[i]), (0, offset), textcoords="offset points", ha="center", **style
+            )
+    return written
