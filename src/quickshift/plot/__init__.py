@@ -4,10 +4,12 @@
 with matplotlib (``pip install quickshift[plot]``). Label i has color i in every picture.
 """
 
+from quickshift.plot.cluster_tree import ClusterTreeDisplay
 from quickshift.plot.colors import label_colors, palette
 from quickshift.plot.forest import ForestDisplay
 
 __all__ = [
+    "ClusterTreeDisplay",
     "ForestDisplay",
     "label_colors",
     "palette",

@@ -64,7 +64,7 @@ def log10_density_of(fitted: QuickShift) -> Floats:
 
 
 def log10_levels(tree: ClusterTree, levels: Floats) -> Floats:
-    """Return the decimal logarithm of the density at levels of a tree; level 0 is minus infinity."""
+    """Return the decimal logarithm of the density at levels of a tree; -inf for level 0."""
     with np.errstate(divide="ignore"):
         return (tree.log_unit + tree.power * np.log(levels)) / _LOG_10
 
