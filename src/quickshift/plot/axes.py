@@ -29,6 +29,14 @@ __all__ = [
 ]
 
 _GLYPH = 0.53  # mean width of a character, in units of the font size
+_TICK_SIZE = 10.0  # font size of tick labels, in points
+_NARROW = 0.7  # powers of ten below which ticks are those of a linear axis
+# Mantissas of ticks, and the stride between powers of ten, from many ticks to few.
+_TICKS = (
+    ((1, 2, 5), 1),
+    ((1, 3), 1),
+    *(((1,), stride) for stride in (1, 2, 3, 5, 10, 20, 50, 100)),
+)
 _LARGEST_EXPONENT = 290.0  # powers of ten beyond this are not drawn as numbers
 
 
@@ -131,27 +139,46 @@ def set_log_scale(ax: Axes, which: str) -> None:
 
     The limits of the axis have to be final.
     """
-    from matplotlib.ticker import AutoLocator, FuncFormatter, Locator, LogLocator, NullFormatter
+    from matplotlib.ticker import AutoLocator, FixedLocator, FuncFormatter, Locator, NullFormatter
 
     axis: Any = ax.xaxis if which == "x" else ax.yaxis
     low, high = axis.get_view_interval()
     (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-    decades = math.log10(high / low)
-    locator: Locator = LogLocator(subs=(1.0,), numticks=6)
-    if decades < 0.7:
-        locator = AutoLocator()
-    elif decades < 2.5:
-        locator = LogLocator(subs=(1.0, 2.0, 5.0), numticks=12)
+    locator: Locator = AutoLocator()
+    if math.log10(high / low) >= _NARROW:
+        box = ax.get_window_extent()
+        length = float(box.width if which == "x" else box.height) * 72 / float(ax.figure.dpi)
+        locator = FixedLocator(_log_ticks(low, high, length, along=which == "x"))
     axis.set_major_locator(locator)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 
+def _log_ticks(low: float, high: float, length: float, *, along: bool) -> list[float]:
+    """Return ticks of a logarithmic axis that fit into its length, in points.
+
+    ``along`` says whether labels are written along the axis, so that their widths count.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    ticks: list[float] = []
+    for mantissas, stride in _TICKS:
+        decades = range(first - first % stride, last + 1, stride)
+        ticks = [float(f"{m}e{decade}") for decade in decades for m in mantissas]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        widest = max((len(f"{tick:g}") for tick in ticks), default=1)
+        room = _TICK_SIZE * (_GLYPH * widest + 1.0 if along else 2.2)
+        if len(ticks) * room <= length:
+            break
+    return ticks
+
+
 def spread_labels(
     ax: Axes, x: Floats, y: Floats, texts: list[str], *, offset: float = 3, **style: Any
 ) -> list[int]:
-    """Write texts above points in the given order, except those that would cover another one.
+    """Write texts next to points in the given order, except those that would cover another one.
+
+    A text is above its point; if another text is there, it is on the right, on the left or below.
 
     Returns
     -------
@@ -161,20 +188,27 @@ def spread_labels(
     from matplotlib.font_manager import FontProperties
 
     size = FontProperties(size=style.setdefault("fontsize", "small")).get_size_in_points()
-    scale = 72 / float(ax.figure.dpi)
-    at = ax.transData.transform(np.column_stack([x, y])) * scale
-    placed: list[tuple[float, float, float]] = []
+    at = ax.transData.transform(np.column_stack([x, y])) * 72 / float(ax.figure.dpi)
+    boxes = np.empty((0, 4))  # left, bottom, right and top of the texts that were written
     written = []
     for i, text in enumerate(texts):
-        half = 0.5 * _GLYPH * size * len(text) + 1.5
-        free = all(
-            abs(at[i, 0] - left) > half + other or abs(at[i, 1] - bottom) > 1.15 * size
-            for left, bottom, other in placed
-        )
-        if free:
-            placed.append((at[i, 0], at[i, 1], half))
-            written.append(i)
-            ax.annotate(
-                text, (x[i], y[i]), (0, offset), textcoords="offset points", ha="center", **style
-            )
+        width, height = _GLYPH * size * len(text), size
+        for across, up in ((0, 1), (1, 0), (-1, 0), (0, -1)):
+            # The middle of the text, relative to the point.
+            middle = across * (offset + 1 + width / 2), up * (offset + height / 2)
+            half = np.array([width / 2 + 1, height / 2 + 1])
+            box = np.concatenate([at[i] + middle - half, at[i] + middle + half])
+            if not ((boxes[:, :2] < box[2:]) & (boxes[:, 2:] > box[:2])).all(axis=1).any():
+                boxes = np.vstack([boxes, box])
+                written.append(i)
+                ax.annotate(
+                    text,
+                    (x[i], y[i]),
+                    middle,
+                    textcoords="offset points",
+                    ha="center",
+                    va="center_baseline",
+                    **style,
+                )
+                break
     return written

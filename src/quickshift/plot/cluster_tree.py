@@ -271,7 +271,7 @@ class ClusterTreeDisplay(Display):
             ax.set_ylabel(with_unit("density", unit, power))
         else:
             ax.set_ylim(low, high + 0.12 * max(high - low, 1.0))
-            ax.set_ylabel("decimal logarithm of the density")
+            ax.set_ylabel("log₁₀ of the density")
 
 
 def _strongest(tree: ClusterTree, n_leaves: int | None, first: Flags | None = None) -> Flags:
