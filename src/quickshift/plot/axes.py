@@ -21,6 +21,7 @@ __all__ = [
     "drawn_density",
     "new_axes",
     "point_size",
+    "set_counts",
     "set_log_scale",
     "set_title",
     "spread_labels",
@@ -87,7 +88,7 @@ def theme_of(ax: Axes) -> Theme:
     luminance = 1 - opacity + opacity * (0.2126 * red + 0.7152 * green + 0.0722 * blue)
     if luminance < 0.5:
         return Theme(True, to_hex(background), "#e8e8e8", "#9a9a9a", "#4a4a4a")
-    return Theme(False, to_hex(background), "#2a2a2a", "#767676", "#d0d0d0")
+    return Theme(False, to_hex(background), "#2a2a2a", "#767676", "#d8d8d8")
 
 
 def set_title(ax: Axes, *lines: str) -> None:
@@ -173,12 +174,22 @@ def _log_ticks(low: float, high: float, length: float, *, along: bool) -> list[f
     return ticks
 
 
-def spread_labels(
-    ax: Axes, x: Floats, y: Floats, texts: list[str], *, offset: float = 3, **style: Any
-) -> list[int]:
-    """Write texts next to points in the given order, except those that would cover another one.
+def set_counts(ax: Axes, which: str) -> None:
+    """Write the ticks of the axis "x" or "y" as whole numbers with thousands separators."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    A text is above its point; if another text is there, it is on the right, on the left or below.
+    axis: Any = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_locator(MaxNLocator(4, integer=True))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def spread_labels(
+    ax: Axes, theme: Theme, x: Floats, y: Floats, texts: list[str], *, offset: float = 3
+) -> list[int]:
+    """Write texts next to points in the given order, except those for which there is no room.
+
+    A text is above its point; if another text is there, or the edge of the axes, it is on the
+    right, on the left or below.
 
     Returns
     -------
@@ -186,29 +197,39 @@ def spread_labels(
         Which of the texts were written.
     """
     from matplotlib.font_manager import FontProperties
+    from matplotlib.patheffects import withStroke
 
-    size = FontProperties(size=style.setdefault("fontsize", "small")).get_size_in_points()
-    at = ax.transData.transform(np.column_stack([x, y])) * 72 / float(ax.figure.dpi)
+    size = FontProperties(size="small").get_size_in_points()
+    halo = [withStroke(linewidth=2.5, foreground=theme.background)]
+    to_points = 72 / float(ax.figure.dpi)
+    at = ax.transData.transform(np.column_stack([x, y])) * to_points
+    frame = np.array(ax.get_window_extent().extents) * to_points
     boxes = np.empty((0, 4))  # left, bottom, right and top of the texts that were written
     written = []
     for i, text in enumerate(texts):
-        width, height = _GLYPH * size * len(text), size
-        for across, up in ((0, 1), (1, 0), (-1, 0), (0, -1)):
-            # The middle of the text, relative to the point.
-            middle = across * (offset + 1 + width / 2), up * (offset + height / 2)
-            half = np.array([width / 2 + 1, height / 2 + 1])
-            box = np.concatenate([at[i] + middle - half, at[i] + middle + half])
-            if not ((boxes[:, :2] < box[2:]) & (boxes[:, 2:] > box[:2])).all(axis=1).any():
-                boxes = np.vstack([boxes, box])
-                written.append(i)
-                ax.annotate(
-                    text,
-                    (x[i], y[i]),
-                    middle,
-                    textcoords="offset points",
-                    ha="center",
-                    va="center_baseline",
-                    **style,
-                )
-                break
+        width = _GLYPH * size * len(text)
+        # Middles of the text above its point, on the right, on the left and below.
+        aside, up = offset + 3 + width / 2, offset + size / 2
+        middles = np.array([[0, up], [aside, 0], [-aside, 0], [0, -up]])
+        half = np.array([width / 2 + 1, size / 2 + 1])
+        places = np.hstack([at[i] + middles - half, at[i] + middles + half])
+        apart = (boxes[:, None, :2] >= places[:, 2:]) | (boxes[:, None, 2:] <= places[:, :2])
+        free = apart.any(axis=2).all(axis=0)
+        free &= ((places[:, :2] >= frame[:2]) & (places[:, 2:] <= frame[2:])).all(axis=1)
+        if free.any():
+            best = int(np.argmax(free))
+            boxes = np.vstack([boxes, places[best]])
+            written.append(i)
+            ax.annotate(
+                text,
+                (x[i], y[i]),
+                tuple(middles[best]),
+                textcoords="offset points",
+                ha="center",
+                va="center_baseline",
+                fontsize="small",
+                color=theme.ink,
+                path_effects=halo,
+                zorder=5,
+            )
     return written

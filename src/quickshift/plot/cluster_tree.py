@@ -13,6 +13,7 @@ from quickshift.bundles import counted
 from quickshift.checks.numbers import check_count
 from quickshift.plot.axes import (
     drawn_density,
+    set_counts,
     set_log_scale,
     set_title,
     spread_labels,
@@ -138,14 +139,8 @@ class ClusterTreeDisplay(Display):
         kept = chosen
         if n_leaves is not None or chosen.sum() > _MOST_LEAVES:
             kept = _strongest(tree, n_leaves, first=chosen)
-        return cls._of(
-            tree,
-            kept,
-            model.labels_[tree.leaf_indices],
-            model.n_clusters_,
-            model.n_features_in_,
-            unit,
-        )
+        labels = model.labels_[tree.leaf_indices]
+        return cls._of(tree, kept, labels, model.n_features_in_, unit)
 
     @classmethod
     def from_tree(
@@ -185,17 +180,11 @@ class ClusterTreeDisplay(Display):
         kept = np.ones(len(tree), dtype=bool)
         if n_leaves is not None or len(tree) > _MOST_LEAVES:
             kept = _strongest(tree, n_leaves)
-        return cls._of(tree, kept, np.arange(len(tree)), len(tree), 0, unit)
+        return cls._of(tree, kept, np.arange(len(tree)), 0, unit)
 
     @classmethod
     def _of(
-        cls,
-        tree: ClusterTree,
-        kept: Flags,
-        labels: Indices,
-        n_clusters: int,
-        n_features: int,
-        unit: str | None,
+        cls, tree: ClusterTree, kept: Flags, labels: Indices, n_features: int, unit: str | None
     ) -> Self:
         drawn = contract(tree, ~kept)
         present = np.flatnonzero(drawn.leaf_labels >= 0)
@@ -204,6 +193,7 @@ class ClusterTreeDisplay(Display):
         branches = branches_of(drawn)
         floor = _floor(log10, branches)
         levels, widths = outlines(branches, leaves, log10, weights, floor)
+        n_clusters = int(labels.max()) + 1
         labels = labels[np.isin(tree.leaf_indices, drawn.leaf_indices)]
         return cls(
             levels=levels,
@@ -233,9 +223,9 @@ class ClusterTreeDisplay(Display):
         ClusterTreeDisplay
             The display, with ``ax_`` and ``figure_``.
         """
+        ax, theme = self._begin(ax)
         from matplotlib.collections import PolyCollection
 
-        ax, theme = self._begin(ax)
         ends, logarithmic = drawn_density(np.array([self.floor, *(y[0] for y in self.levels)]))
         heights = [drawn_density(y)[0] if logarithmic else y for y in self.levels]
         colors = np.where(
@@ -254,7 +244,8 @@ class ClusterTreeDisplay(Display):
         by_size = np.argsort([-self.widths[i][-1] for i in range(n_leaves)], kind="stable")
         tops = np.array([heights[i][0] for i in by_size])
         texts = [str(self.branch_labels[i]) for i in by_size]
-        spread_labels(ax, self.centers[by_size], tops, texts, color=theme.ink)
+        spread_labels(ax, theme, self.centers[by_size], tops, texts)
+        set_counts(ax, "x")
         ax.set_xlabel("number of samples above the level")
         left_out = f"{counted(self.n_left_out, 'weaker mode')} not drawn" if self.n_left_out else ""
         set_title(ax, f"Cluster tree: {counted(self.n_clusters, 'cluster')}", left_out)
@@ -277,8 +268,10 @@ class ClusterTreeDisplay(Display):
 def _strongest(tree: ClusterTree, n_leaves: int | None, first: Flags | None = None) -> Flags:
     """Flag the leaves to draw: those flagged first, then the most significant ones."""
     most = min(_MOST_LEAVES, len(tree))
-    count = most if n_leaves is None else check_count(
-        n_leaves, "n_leaves", most, "the number of leaves, but at most 250"
+    count = (
+        most
+        if n_leaves is None
+        else check_count(n_leaves, "n_leaves", most, "the number of leaves, but at most 250")
     )
     birth, death = tree.persistence().T
     with np.errstate(divide="ignore"):

@@ -181,20 +181,20 @@ class CutsDisplay(Display):
             ax.axvspan(low, high, color=theme.muted, alpha=0.08 + 0.22 * share, linewidth=0)
         middle = np.sqrt(self.plateaus[:, 0] * self.plateaus[:, 1])
         texts = [f"{count:.0f}" for count in self.plateaus[:, 2]]
-        spread_labels(ax, middle, self.plateaus[:, 2], texts, color=theme.ink)
+        spread_labels(ax, theme, middle, self.plateaus[:, 2], texts)
 
     def _mark_chosen(self, ax: Axes, theme: Theme) -> None:
         color = str(theme.colors(np.array([0]))[0])
-        side = "right" if self.by == "tau" else "left"
-        at = np.searchsorted(self.thresholds, self.chosen, side=side)
+        above = self.thresholds <= self.chosen  # a cut at a threshold keeps the move, or the mode
+        at = int((above if self.by == "tau" else self.thresholds < self.chosen).sum())
         count = int(self.n_clusters[at])
         if 0 < self.chosen < np.inf:
             ax.axvline(self.chosen, color=color, linewidth=1.2)
             ax.plot([self.chosen], [count], "o", color=color, markersize=6, zorder=4)
         if self.by == "significance":
             ax.axvline(self.chance, color=theme.ink, linewidth=1.0, linestyle=":")
-            kept = self.chosen not in {0.0, self.chance}
-            note = f"line: least significance kept, {self.chosen:.3g}" if kept else ""
+            told = self.chosen not in {0.0, self.chance}
+            note = f"line: least significance kept, {self.chosen:.3g}" if told else ""
             chance = f"dotted: chance, {self.chance:.3g}"
             set_title(ax, f"{counted(self.n_chosen, 'cluster')} of the fit", note, chance)
             return

@@ -62,6 +62,8 @@ class DecisionGraphDisplay(Display):
         The longest move kept; 1 if the moves are relative.
     relative : bool
         Whether the moves are relative to tau of the sample.
+    n_modes : int
+        Number of modes at tau, before some were merged.
     n_samples : int
         Number of samples of the fit.
     n_unmoved : int
@@ -81,6 +83,7 @@ class DecisionGraphDisplay(Display):
     candidates: Indices
     tau: float
     relative: bool
+    n_modes: int
     n_samples: int
     n_unmoved: int
     n_features: int
@@ -88,7 +91,7 @@ class DecisionGraphDisplay(Display):
 
     def _facts(self) -> Iterable[str]:
         yield counted(self.n_samples, "sample")
-        yield f"{counted(int((self.moves > self.tau).sum()), 'mode')} above tau"
+        yield f"{counted(self.n_modes, 'mode')} above tau"
         yield counted(int((self.labels >= 0).sum()), "cluster")
 
     @classmethod
@@ -133,6 +136,7 @@ class DecisionGraphDisplay(Display):
             candidates=candidates,
             tau=tau,
             relative=relative,
+            n_modes=model._clusters.unmerged.roots.size,
             n_samples=len(moves),
             n_unmoved=int((moves == 0).sum()),
             n_features=model.n_features_in_,
@@ -160,18 +164,16 @@ class DecisionGraphDisplay(Display):
         raster = bool(plain.sum() > RASTERIZED)
         size = point_size(ax, int(plain.sum()))
         ax.axhline(self._tau_drawn(), color=theme.ink, linewidth=1.0, linestyle="--", zorder=2)
-        ax.scatter(
-            x[plain], y[plain], s=size, color=theme.muted, linewidths=0, rasterized=raster
-        )
+        ax.scatter(x[plain], y[plain], s=size, color=theme.muted, linewidths=0, rasterized=raster)
         ax.scatter(x[merged], y[merged], s=16, facecolors="none", edgecolors=theme.muted, zorder=3)
         self._set_scales(ax, x, y, logarithmic=logarithmic)
         self._mark(ax, theme, x, y)
-        modes = int(merged.sum() + (self.labels >= 0).sum())
         name = "τ of the sample" if self.relative else f"τ = {self.tau:.4g}"
+        n_merged = self.n_modes - int((self.labels >= 0).sum())
         set_title(
             ax,
-            f"{counted(modes, 'mode')} above {name}",
-            f"circles: {merged.sum()} of them were merged" if merged.any() else "",
+            f"{counted(self.n_modes, 'mode')} above {name}",
+            f"circles: {n_merged} of them were merged" if n_merged else "",
             f"{self.n_unmoved:,} duplicates not drawn" if self.n_unmoved else "",
             thinning_note(len(self.rows), self.n_samples - self.n_unmoved),
         )
@@ -218,7 +220,7 @@ class DecisionGraphDisplay(Display):
         shown = kept if len(kept) <= _MOST_NUMBERED else kept[:0]
         texts = [str(self.labels[i]) for i in shown] + [f"row {self.rows[i]}" for i in near]
         both = np.concatenate([shown, near])
-        spread_labels(ax, x[both], y[both], texts, offset=5, color=theme.ink)
+        spread_labels(ax, theme, x[both], y[both], texts, offset=5)
 
 
 def _candidates(model: QuickShift, moves: Floats, tau: float) -> Indices:

@@ -10,7 +10,7 @@ from quickshift.plot.axes import Theme, new_axes, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["Display"]
 
@@ -24,7 +24,7 @@ class Display:
     """
 
     ax_: Axes = field(init=False)
-    figure_: Figure = field(init=False)
+    figure_: Figure | SubFigure = field(init=False)
 
     def _facts(self) -> Iterable[str]:
         """Return the facts that the ``repr`` shows."""
@@ -36,7 +36,5 @@ class Display:
     def _begin(self, ax: Axes | None) -> tuple[Axes, Theme]:
         """Set the axes to draw into, and return them with the colors of their background."""
         self.ax_ = new_axes(ax)
-        figure = self.ax_.get_figure()
-        assert figure is not None
-        self.figure_ = figure
+        self.figure_ = self.ax_.figure
         return self.ax_, theme_of(self.ax_)

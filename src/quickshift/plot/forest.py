@@ -175,7 +175,8 @@ class ForestDisplay(Display):
         if moves:
             self._draw_moves(ax, theme, raster=raster)
         ax.scatter(
-            *self.points.T,
+            self.points[:, 0],
+            self.points[:, 1],
             s=size,
             c=theme.colors(self.labels),
             linewidths=0,
@@ -223,8 +224,10 @@ class ForestDisplay(Display):
     def _mark_modes(self, ax: Axes, theme: Theme) -> None:
         count = len(self.modes)
         numbered = count <= _MOST_NUMBERED
+        x, y = self.modes.T
         ax.scatter(
-            *self.modes.T,
+            x,
+            y,
             s=70 if numbered else 4,
             marker="*" if numbered else "o",
             c=theme.background,
@@ -234,17 +237,7 @@ class ForestDisplay(Display):
         )
         if numbered:
             texts = [str(label) for label in range(count)]
-            written = spread_labels(ax, *self.modes.T, texts, offset=5, color=theme.ink)
-            outline(ax, theme, len(written))
-
-
-def outline(ax: Axes, theme: Theme, count: int) -> None:
-    """Give the last texts of the axes an outline in the color of the background."""
-    from matplotlib.patheffects import withStroke
-
-    for text in ax.texts[len(ax.texts) - count :]:
-        text.set_path_effects([withStroke(linewidth=2.5, foreground=theme.background)])
-        text.set_zorder(4)
+            spread_labels(ax, theme, x, y, texts, offset=5)
 
 
 def _places(

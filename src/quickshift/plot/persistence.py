@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Flags, Floats, Indices
 from quickshift.bundles import counted
 from quickshift.plot.axes import (
     Theme,
@@ -21,7 +21,7 @@ from quickshift.plot.axes import (
 )
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import log10_levels, quick_shift_of
-from quickshift.plot.thinning import RASTERIZED
+from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 from quickshift.stages.local_scale import LocalScale
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.significance import standard_errors
@@ -56,6 +56,8 @@ class PersistenceDisplay(Display):
         Label of the cluster whose mode each leaf is; -1 if it is not the mode of a cluster.
     leaf_indices : ndarray of shape (n_leaves,), int64
         Row of each mode.
+    drawn : ndarray of shape (n_drawn,)
+        The modes that are drawn: all, or 50 000 of more and all modes of clusters.
     chance_line : ndarray of shape (n_points, 2)
         Death and birth, as decimal logarithms, of modes that are as significant as chance rarely
         exceeds; empty if it is not known.
@@ -73,6 +75,7 @@ class PersistenceDisplay(Display):
     death: Floats
     labels: Indices
     leaf_indices: Indices
+    drawn: Indices
     chance_line: Floats
     chance: float
     n_features: int
@@ -106,7 +109,7 @@ class PersistenceDisplay(Display):
         >>> model = QuickShift().fit(blobs(600, centers=4, seed=0)[0])
         >>> display = PersistenceDisplay.from_estimator(model).plot()
         >>> display.labels[:5]
-        array([ 0,  1,  2,  3, -1])
+        array([ 0,  1, -1,  2,  3])
         """
         model = quick_shift_of(fitted)
         tree = model.tree_
@@ -156,6 +159,7 @@ class PersistenceDisplay(Display):
             death=death,
             labels=labels,
             leaf_indices=tree.leaf_indices,
+            drawn=drawn_rows(len(tree), np.flatnonzero(labels >= 0)),
             chance_line=np.empty((0, 2)),
             chance=math.nan,
             n_features=n_features,
@@ -203,20 +207,30 @@ class PersistenceDisplay(Display):
             f"{counted(len(self.birth), 'mode')}, {counted(kept, 'cluster')}",
             f"dashed: chance, {self.chance:.3g} standard errors" if len(self.chance_line) else "",
             "triangles: absorbed by none" if alone.any() else "",
+            thinning_note(len(self.drawn), len(self.birth), "modes"),
         )
         return self
 
-    def _draw_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats, alone: Floats) -> None:
+    def _draw_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats, alone: Flags) -> None:
         kept = self.labels >= 0
-        style = {"linewidths": 0, "rasterized": len(x) > RASTERIZED}
+        drawn = np.isin(np.arange(len(x)), self.drawn)
         for chosen, size, zorder in ((~kept, 10, 2), (kept, 38, 3)):
-            for some, marker in ((chosen & alone, "<"), (chosen & ~alone, "o")):
+            for some, marker in ((chosen & alone & drawn, "<"), (chosen & ~alone & drawn, "o")):
                 colors = theme.colors(self.labels[some])
-                ax.scatter(x[some], y[some], s=size, c=colors, marker=marker, zorder=zorder, **style)
+                ax.scatter(
+                    x[some],
+                    y[some],
+                    s=size,
+                    c=colors,
+                    marker=marker,
+                    linewidths=0,
+                    zorder=zorder,
+                    rasterized=len(self.drawn) > RASTERIZED,
+                )
         order = np.flatnonzero(kept)[np.argsort(self.labels[kept])]
         if order.size <= _MOST_NUMBERED:
             texts = [str(self.labels[i]) for i in order]
-            spread_labels(ax, x[order], y[order], texts, offset=5, color=theme.ink)
+            spread_labels(ax, theme, x[order], y[order], texts, offset=5)
 
 
 def _ends(birth: Floats, death: Floats) -> tuple[float, float]:

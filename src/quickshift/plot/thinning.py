@@ -38,6 +38,6 @@ def drawn_rows(n_samples: int, always: Indices | None = None) -> Indices:
     return np.union1d(some, [] if always is None else always).astype(np.int64)
 
 
-def thinning_note(n_drawn: int, n_samples: int) -> str:
+def thinning_note(n_drawn: int, count: int, what: str = "samples") -> str:
     """Say how many samples are drawn, if not all of them are."""
-    return "" if n_drawn == n_samples else f"{n_drawn:,} of {n_samples:,} samples drawn"
+    return "" if n_drawn == count else f"{n_drawn:,} of {count:,} {what} drawn"

@@ -88,8 +88,8 @@ def outlines(
     for i, (first, last) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         above = branches.above[i]
         carried = base[above].sum() if above[0] >= 0 else 0.0
-        chosen = np.unique(np.linspace(first, last, min(last - first, _MOST_LEVELS) + 1).astype(int))
-        inner = chosen[(chosen > first) & (chosen <= last)]
+        steps = np.linspace(first, last, min(last - first, _MOST_LEVELS) + 1)
+        inner = np.unique(steps[1:].astype(np.int64))
         width = carried + cumulative[inner] - cumulative[first]
         base[i] = carried + cumulative[last] - cumulative[first]
         bottom = max(branches.bottom[i], floor)
