@@ -77,6 +77,14 @@ def test_dark_backgrounds_get_the_colors_for_dark_backgrounds(display):
     assert theme.colors(np.arange(3)).tolist() == list(plot.palette(dark=True)[:3])
 
 
+@pytest.mark.parametrize("display", OF_QUICK_SHIFT)
+def test_displays_draw_into_shared_axes(display):
+    figure, axes = plt.subplots(1, 2, sharex=True, sharey=True)
+    for ax in axes:
+        display.from_estimator(fits()["local"]).plot(ax)
+    figure.canvas.draw()
+
+
 def test_transparent_axes_have_the_background_of_their_figure():
     from quickshift.plot.axes import theme_of
 

@@ -184,7 +184,14 @@ def set_counts(ax: Axes, which: str) -> None:
 
 
 def spread_labels(
-    ax: Axes, theme: Theme, x: Floats, y: Floats, texts: list[str], *, offset: float = 3
+    ax: Axes,
+    theme: Theme,
+    x: Floats,
+    y: Floats,
+    texts: list[str],
+    *,
+    offset: float = 3,
+    bold: bool = False,
 ) -> list[int]:
     """Write texts next to points in the given order, except those for which there is no room.
 
@@ -200,7 +207,7 @@ def spread_labels(
     from matplotlib.patheffects import withStroke
 
     size = FontProperties(size="small").get_size_in_points()
-    halo = [withStroke(linewidth=2.5, foreground=theme.background)]
+    halo = [withStroke(linewidth=3.0, foreground=theme.background)]
     to_points = 72 / float(ax.figure.dpi)
     at = ax.transData.transform(np.column_stack([x, y])) * to_points
     frame = np.array(ax.get_window_extent().extents) * to_points
@@ -228,6 +235,7 @@ def spread_labels(
                 ha="center",
                 va="center_baseline",
                 fontsize="small",
+                fontweight="bold" if bold else "normal",
                 color=theme.ink,
                 path_effects=halo,
                 zorder=5,

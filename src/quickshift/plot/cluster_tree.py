@@ -240,11 +240,12 @@ class ClusterTreeDisplay(Display):
         total = float(sum(self.widths[i][-1] for i in np.flatnonzero(self.below < 0)))
         ax.set_xlim(-0.01 * total, 1.01 * total)
         self._set_levels(ax, ends, logarithmic=logarithmic)
-        n_leaves = len(self.leaf_indices)
-        by_size = np.argsort([-self.widths[i][-1] for i in range(n_leaves)], kind="stable")
-        tops = np.array([heights[i][0] for i in by_size])
-        texts = [str(self.branch_labels[i]) for i in by_size]
-        spread_labels(ax, theme, self.centers[by_size], tops, texts)
+        # Of the leaves of a cluster, the highest, which comes first, has the label.
+        leaves = np.unique(self.branch_labels[: len(self.leaf_indices)], return_index=True)[1]
+        leaves = leaves[np.argsort([-self.widths[i][-1] for i in leaves], kind="stable")]
+        tops = np.array([heights[i][0] for i in leaves])
+        texts = [str(self.branch_labels[i]) for i in leaves]
+        spread_labels(ax, theme, self.centers[leaves], tops, texts)
         set_counts(ax, "x")
         ax.set_xlabel("number of samples above the level")
         left_out = f"{counted(self.n_left_out, 'weaker mode')} not drawn" if self.n_left_out else ""

@@ -186,7 +186,7 @@ class ForestDisplay(Display):
         self._set_limits(ax)
         self._mark_modes(ax, theme)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        dashed = f"dashed: moves longer than {self.tau_text}" if len(self.cut_moves) else ""
+        dashed = f"dashed: longer than {self.tau_text}" if len(self.cut_moves) else ""
         set_title(
             ax,
             counted(len(self.modes), "cluster"),
@@ -219,7 +219,7 @@ class ForestDisplay(Display):
         width, height = np.ptp(self.points, axis=0)
         similar = max(width, height) <= _LARGEST_ASPECT * min(width, height)
         if self.equal and similar:
-            ax.set_aspect("equal", adjustable="box" if fixed.any() else "datalim")
+            ax.set_aspect("equal")
 
     def _mark_modes(self, ax: Axes, theme: Theme) -> None:
         count = len(self.modes)
@@ -228,7 +228,7 @@ class ForestDisplay(Display):
         ax.scatter(
             x,
             y,
-            s=70 if numbered else 4,
+            s=110 if numbered else 4,
             marker="*" if numbered else "o",
             c=theme.background,
             edgecolors=theme.ink if numbered else "none",
@@ -237,7 +237,7 @@ class ForestDisplay(Display):
         )
         if numbered:
             texts = [str(label) for label in range(count)]
-            spread_labels(ax, theme, x, y, texts, offset=5)
+            spread_labels(ax, theme, x, y, texts, offset=6, bold=True)
 
 
 def _places(

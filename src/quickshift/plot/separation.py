@@ -156,7 +156,7 @@ class SeparationDisplay(Display):
             middle = (lowest + self.level) / 2
             ax.annotate("δ", (at, middle), (6, 0), textcoords="offset points", va="center")
         ax.set_xlim(self.grid[0], self.grid[-1])
-        ax.set_ylim(0, 1.18 * float(self.density.max()))
+        ax.set_ylim(-0.08 * float(self.density.max()), 1.18 * float(self.density.max()))
         ax.set(xlabel=self.name, ylabel=with_unit("density", self.unit, -1))
         verdict = f"separated, δ = {self.delta:.3g}" if self.delta > 0 else "not separated"
         set_title(
@@ -173,7 +173,8 @@ class SeparationDisplay(Display):
             ax.axvspan(place - self.r_s, place + self.r_s, color=color, alpha=0.18, linewidth=0)
             height = float(np.interp(place, self.grid, self.density))
             ax.plot([place], [height], "o", color=theme.ink, markersize=5, zorder=4)
-            ax.annotate(name, (place, height), (0, 5), textcoords="offset points", ha="center")
+            offset = (0, -13) if name == "S" else (0, 5)
+            ax.annotate(name, (place, height), offset, textcoords="offset points", ha="center")
 
 
 def _separators(x: Floats, density: Floats, ends: Floats, r: float, period: float) -> Floats:
