@@ -49,10 +49,9 @@ plt.show()
 # level set of the true density (dashed). Above the lower level (left), A and B are in one
 # component; above the higher level (right), each mode has one of its own. The cluster tree
 # contains the components of all levels.
-weights, covariances = [0.4, 0.35, 0.25], [[[0.8]], [[0.5]], [[0.5]]]
-mixture = qs.datasets.GaussianMixture(
-    [[0.0], [3.0], [8.0]], covariances=covariances, weights=weights
-)
+means, weights = [[0.0], [3.0], [8.0]], [0.4, 0.35, 0.25]
+variances = [[[0.8]], [[0.5]], [[0.5]]]
+mixture = qs.datasets.GaussianMixture(means, covariances=variances, weights=weights)
 X, _ = mixture.sample(3000, seed=1)
 model = qs.QuickShift(bandwidth=0.35, tau=0.6).fit(X)
 
@@ -66,9 +65,9 @@ plt.show()
 
 # %%
 # **Figure 4: level sets or Quick Shift.** Clusters as components of a level set (two panels on the
-# left, as DBSCAN finds them) leave the samples below the level unassigned, and no level separates A
-# from B without losing most samples. Quick Shift (two panels on the right) assigns every sample by
-# climbing the density, and tau decides how far apart modes have to be.
+# left, as DBSCAN finds them) leave the samples below the level unassigned, and a level that
+# separates A from B leaves many of them. Quick Shift (two panels on the right) assigns every sample
+# by climbing the density, and tau decides how far apart modes have to be.
 figure, axes = plt.subplots(1, 4, figsize=(12, 2.9), layout="constrained", sharey=True)
 for ax, level in zip(axes[:2], [0.04, 0.12], strict=True):
     LevelSetDisplay.from_estimator(model, level=level).plot(ax, show="components")

@@ -191,7 +191,8 @@ class SegmentationDisplay(Display):
 
         strength = check_strength(self.strength)
         known = strength[np.isfinite(strength) & (strength > 0)]
-        low, high = (known.min(), known.max()) if known.size else (1.0, 2.0)
+        # Most pixels are inside segments; the colors are for the boundaries between them.
+        low, high = (np.median(known), known.max()) if known.size else (1.0, 2.0)
         far = np.log10(high / low) > _LONGEST_TICKS
         scale: Any = LogNorm(low, high) if far else Normalize(low, max(high, low + 1e-12))
         drawn = ax.imshow(strength, cmap="magma", norm=scale, interpolation="nearest")
