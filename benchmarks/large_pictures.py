@@ -1,6 +1,6 @@
 """Draw a million samples with about a hundred thousand modes, for docs/plots.md.
 
-    python benchmarks/large_pictures.py    about a minute; writes the table and the picture of the page
+    python benchmarks/large_pictures.py    half a minute; writes table and picture of the page
 
 The time of each display is compared with two fits of the same data. The script fails if the cluster
 tree takes longer than that, or has more than 500 branches.
@@ -92,8 +92,8 @@ def write_table(
 ) -> None:
     """Put the measurements into the page."""
     lines = [
-        f"One fit of {N_SAMPLES:,} samples takes {fit:.1f} s and has {n_leaves:,} modes at tau. The "
-        f"cluster tree has {n_branches} branches.",
+        f"One fit of {N_SAMPLES:,} samples takes {fit:.1f} s and has {n_leaves:,} modes at tau. "
+        f"The cluster tree has {n_branches} branches.",
         "",
         "| display | compute (s) | draw (s) | both, relative to two fits |",
         "|---|---|---|---|",
