@@ -1,6 +1,8 @@
 """Draw the same data with hdbscan, GUDHI and quickshift side by side, for docs/plots_compared.md.
 
-python benchmarks/peer_pictures.py    about a minute; writes the table and the picture of the page
+    python benchmarks/peer_pictures.py    half a minute; writes table and picture of the page
+
+The times are those of a fit and its picture together, because every picture needs a fit.
 """
 
 from __future__ import annotations
