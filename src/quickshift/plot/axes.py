@@ -92,17 +92,16 @@ def theme_of(ax: Axes) -> Theme:
 
 
 def set_title(ax: Axes, *lines: str) -> None:
-    """Set the title, wrapped to the width of the axes; empty lines are left out."""
+    """Set the title, wrapped to the place of the axes in the figure; empty lines are left out."""
     from matplotlib.font_manager import FontProperties
 
     size = FontProperties(size="medium").get_size_in_points()
-    width = max(int(_width_in_points(ax) / (_GLYPH * size)), 24)
+    # Axes with an equal aspect may be narrower than their place in the figure.
+    share = float(ax.get_position(original=True).width)
+    points = share * float(ax.figure.bbox.width) * 72 / float(ax.figure.dpi)
+    width = max(int(points / (_GLYPH * size)), 24)
     wrapped = [part for line in lines if line for part in textwrap.wrap(line, width)]
     ax.set_title("\n".join(wrapped), fontsize="medium")
-
-
-def _width_in_points(ax: Axes) -> float:
-    return float(ax.get_window_extent().width) * 72 / float(ax.figure.dpi)
 
 
 def point_size(ax: Axes, n_points: int) -> float:
@@ -196,7 +195,7 @@ def spread_labels(
     """Write texts next to points in the given order, except those for which there is no room.
 
     A text is above its point; if another text is there, or the edge of the axes, it is on the
-    right, on the left or below.
+    right, on the left or below. The limits and the scales of the axes have to be final.
 
     Returns
     -------
@@ -209,6 +208,8 @@ def spread_labels(
     size = FontProperties(size="small").get_size_in_points()
     halo = [withStroke(linewidth=3.0, foreground=theme.background)]
     to_points = 72 / float(ax.figure.dpi)
+    ax.autoscale_view()  # computes limits that are not fixed, so that the transformation is known
+    ax.apply_aspect()
     at = ax.transData.transform(np.column_stack([x, y])) * to_points
     frame = np.array(ax.get_window_extent().extents) * to_points
     boxes = np.empty((0, 4))  # left, bottom, right and top of the texts that were written

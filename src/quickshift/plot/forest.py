@@ -228,7 +228,7 @@ class ForestDisplay(Display):
         ax.scatter(
             x,
             y,
-            s=110 if numbered else 4,
+            s=float(np.clip(1000 / count, 35, 110)) if numbered else 4,
             marker="*" if numbered else "o",
             c=theme.background,
             edgecolors=theme.ink if numbered else "none",

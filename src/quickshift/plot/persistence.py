@@ -201,6 +201,7 @@ class PersistenceDisplay(Display):
             name, unit = "density", self.unit if self.n_features else None
         ax.set_xlabel(with_unit(f"{name} where absorbed", unit, -self.n_features))
         ax.set_ylabel(with_unit(f"{name} where born", unit, -self.n_features))
+        self._number_modes(ax, theme, x, y)
         kept = int((self.labels >= 0).sum())
         set_title(
             ax,
@@ -227,7 +228,9 @@ class PersistenceDisplay(Display):
                     zorder=zorder,
                     rasterized=len(self.drawn) > RASTERIZED,
                 )
-        order = np.flatnonzero(kept)[np.argsort(self.labels[kept])]
+
+    def _number_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats) -> None:
+        order = np.argsort(self.labels, kind="stable")[(self.labels < 0).sum() :]
         if order.size <= _MOST_NUMBERED:
             texts = [str(self.labels[i]) for i in order]
             spread_labels(ax, theme, x[order], y[order], texts, offset=5)
