@@ -196,6 +196,14 @@ def test_steps_over_significance_are_recuts():
         assert model.recut(min_significance=least).n_clusters_ == display.n_clusters[at]
 
 
+def test_steps_over_significance_include_a_small_threshold_that_was_chosen():
+    model = fits()["local"].recut(min_significance=0.05)
+    display = CutsDisplay.from_estimator(model, by="significance")
+    assert display.chosen == model.min_significance_ < 0.2 * display.chance
+    at = np.searchsorted(display.thresholds, display.chosen, side="left")
+    assert display.n_clusters[at] == model.n_clusters_
+
+
 def test_plateaus_are_the_longest_ranges_without_a_change():
     model = fits()["paper"]
     display = CutsDisplay.from_estimator(model)
@@ -301,6 +309,15 @@ def test_at_most_499_branches_are_drawn():
         assert display.n_left_out == len(model.tree_) - 250
         title = display.plot().ax_.get_title().replace("\n", " ")
         assert f"{display.n_left_out} weaker modes not drawn" in title
+
+
+def test_equal_modes_that_strict_ties_leave_apart_are_not_all_drawn():
+    X = np.arange(600.0)[:, None]
+    model = QuickShift(bandwidth=2.0, tau=3.0, ties="strict", period=[600.0]).fit(X)
+    assert len(model.tree_) == 600
+    display = ClusterTreeDisplay.from_estimator(model).plot()
+    assert len(display.leaf_indices) == 250
+    assert display.n_left_out == 350
 
 
 def test_deep_trees_are_drawn_without_recursion():

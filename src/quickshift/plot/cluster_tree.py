@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -186,9 +186,11 @@ class ClusterTreeDisplay(Display):
     def _of(
         cls, tree: ClusterTree, kept: Flags, labels: Indices, n_features: int, unit: str | None
     ) -> Self:
-        drawn = contract(tree, ~kept)
+        # Of several highest leaves, which only strict ties give, the first takes over the others.
+        drawn = contract(replace(tree, towards=np.maximum(tree.towards, 0)), ~kept)
         present = np.flatnonzero(drawn.leaf_labels >= 0)
         leaves, log10 = drawn.leaf_labels[present], log10_levels(drawn, drawn.density[present])
+        # A tree has the total weight of each leaf, but not that of each sample.
         weights = (drawn.sizes / np.bincount(leaves, minlength=len(drawn)))[leaves]
         branches = branches_of(drawn)
         floor = _floor(log10, branches)
@@ -254,13 +256,12 @@ class ClusterTreeDisplay(Display):
 
     def _set_levels(self, ax: Axes, ends: Floats, *, logarithmic: bool) -> None:
         low, high = float(ends.min()), float(ends.max())
-        power = -self.n_features if self.unit and self.n_features else 1
         unit = self.unit if self.n_features else None
         if logarithmic:
             room = max(high / low, 1.001) ** 0.12
             ax.set_ylim(low, high * room)
             set_log_scale(ax, "y")
-            ax.set_ylabel(with_unit("density", unit, power))
+            ax.set_ylabel(with_unit("density", unit, -self.n_features))
         else:
             ax.set_ylim(low, high + 0.12 * max(high - low, 1.0))
             ax.set_ylabel("log₁₀ of the density")
@@ -269,11 +270,9 @@ class ClusterTreeDisplay(Display):
 def _strongest(tree: ClusterTree, n_leaves: int | None, first: Flags | None = None) -> Flags:
     """Flag the leaves to draw: those flagged first, then the most significant ones."""
     most = min(_MOST_LEAVES, len(tree))
-    count = (
-        most
-        if n_leaves is None
-        else check_count(n_leaves, "n_leaves", most, "the number of leaves, but at most 250")
-    )
+    count = most
+    if n_leaves is not None:
+        count = check_count(n_leaves, "n_leaves", most, "the number of leaves, but at most 250")
     birth, death = tree.persistence().T
     with np.errstate(divide="ignore"):
         strength = birth / death if tree.significance is None else tree.significance

@@ -44,8 +44,9 @@ class CutsDisplay(Display):
         The quantity on the horizontal axis.
     thresholds : ndarray of shape (n_steps,)
         Values at which the number of clusters changes, ascending: lengths of moves, or multiples of
-        tau of the sample; or significances from a fifth of that of chance on. At most 2000; where
-        there are more, they are thinned out at numbers of clusters above 1000.
+        tau of the sample; or significances, from a fifth of that of chance or half of the chosen
+        one on. At most 2000; where there are more, they are thinned out at numbers of clusters
+        above 1000.
     n_clusters : ndarray of shape (n_steps + 1,)
         Number of clusters below the first threshold, between each two, and above the last one. A
         cut at exactly a threshold counts as above it for tau, and as below it for significance.
@@ -122,7 +123,10 @@ class CutsDisplay(Display):
         else:
             values = model._assessed_tree().known_significance()
             chosen, chance = model.min_significance_, model._chance()
-        thresholds, n_clusters = _steps(values, 0.0 if by == "tau" else _NEGLIGIBLE * chance)
+        least = 0.0
+        if by == "significance":
+            least = min(_NEGLIGIBLE * chance, 0.5 * chosen or np.inf)
+        thresholds, n_clusters = _steps(values, least)
         return cls(
             by=by,
             thresholds=thresholds,

@@ -30,7 +30,7 @@ def on_line(fitted: QuickShift | Pipeline, display: str) -> tuple[QuickShift, Fl
 
 
 def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
-    """Return a grid over the samples, and the density on it.
+    """Return a grid over the samples, which includes the modes, and the density on it.
 
     A local scale is measured at a sample without the sample itself, but at other points it includes
     all samples, so that the density would have a spike at each of them. Between samples, the curve
@@ -42,7 +42,7 @@ def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
     else:
         span = float(np.ptp(x)) or max(abs(float(x[0])), 1.0)
         low, high = float(x.min()) - _BEYOND * span, float(x.max()) + _BEYOND * span
-    grid = np.linspace(low, high, _CURVE_POINTS)
+    grid = np.union1d(np.linspace(low, high, _CURVE_POINTS), model.modes_[:, 0])
     density = np.exp(model.score_samples(grid[:, None]))
     if isinstance(model._estimate, LocalScale):
         order = np.argsort(x, kind="stable")

@@ -197,7 +197,7 @@ class SegmentationDisplay(Display):
         scale: Any = LogNorm(low, high) if far else Normalize(low, max(high, low + 1e-12))
         drawn = ax.imshow(strength, cmap="magma", norm=scale, interpolation="nearest")
         bar = self.figure_.colorbar(drawn, ax=ax, fraction=0.04, pad=0.02)
-        bar.set_label("τ at which a boundary disappears")
+        bar.set_label("τ of the boundary")
         set_title(ax, "Boundary strength")
 
 

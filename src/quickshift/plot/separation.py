@@ -154,7 +154,14 @@ class SeparationDisplay(Display):
                 arrowprops={"arrowstyle": "<->", "color": theme.ink, "shrinkA": 0, "shrinkB": 0},
             )
             middle = (lowest + self.level) / 2
-            ax.annotate("δ", (at, middle), (6, 0), textcoords="offset points", va="center")
+            ax.annotate(
+                "δ",
+                (at, middle),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
+                color=theme.ink,
+            )
         ax.set_xlim(self.grid[0], self.grid[-1])
         ax.set_ylim(-0.08 * float(self.density.max()), 1.18 * float(self.density.max()))
         ax.set(xlabel=self.name, ylabel=with_unit("density", self.unit, -1))
@@ -174,7 +181,14 @@ class SeparationDisplay(Display):
             height = float(np.interp(place, self.grid, self.density))
             ax.plot([place], [height], "o", color=theme.ink, markersize=5, zorder=4)
             offset = (0, -13) if name == "S" else (0, 5)
-            ax.annotate(name, (place, height), offset, textcoords="offset points", ha="center")
+            ax.annotate(
+                name,
+                (place, height),
+                offset,
+                textcoords="offset points",
+                ha="center",
+                color=theme.ink,
+            )
 
 
 def _separators(x: Floats, density: Floats, ends: Floats, r: float, period: float) -> Floats:

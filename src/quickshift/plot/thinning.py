@@ -4,7 +4,7 @@ import numpy as np
 
 from quickshift.arrays import Indices
 
-__all__ = ["MOST_DRAWN", "drawn_rows", "thinning_note"]
+__all__ = ["MOST_DRAWN", "RASTERIZED", "drawn_rows", "thinning_note"]
 
 MOST_DRAWN = 50_000
 RASTERIZED = 10_000  # more points than this are an image inside vector graphics
