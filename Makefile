@@ -84,10 +84,10 @@ modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional m
 	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
 
 plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million samples, write the table and the picture of docs/plots.md
-	.venv-bench/bin/python benchmarks/large_pictures.py
+	.venv-bench/bin/python benchmarks/large_plots.py
 
 plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same data with peers, write docs/plots_compared.md
-	.venv-bench/bin/python benchmarks/peer_pictures.py
+	.venv-bench/bin/python benchmarks/peer_plots.py
 
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
 	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)

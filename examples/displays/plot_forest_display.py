@@ -2,7 +2,7 @@
 ForestDisplay: samples and their moves
 ======================================
 
-The picture of Quick Shift itself: every sample with the move to its parent, the nearest sample of
+The plot of Quick Shift itself: every sample with the move to its parent, the nearest sample of
 higher density.
 """
 

@@ -341,7 +341,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         kind : {"forest", "decision_graph", "cuts", "tree", "persistence"}, default="forest"
-            The picture: `ForestDisplay`, `DecisionGraphDisplay`, `CutsDisplay`,
+            The plot: `ForestDisplay`, `DecisionGraphDisplay`, `CutsDisplay`,
             `ClusterTreeDisplay` or `PersistenceDisplay` of `quickshift.plot`.
         ax : matplotlib Axes, optional
             Axes to draw into; a new figure if not given.

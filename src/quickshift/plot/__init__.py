@@ -1,7 +1,7 @@
-"""Pictures of results, in scikit-learn's way.
+"""Plots of results, in scikit-learn's way.
 
 ``Display.from_estimator(fitted)`` computes what is drawn and keeps it as arrays; ``plot`` draws it
-with matplotlib (``pip install quickshift[plot]``). Label i has color i in every picture.
+with matplotlib (``pip install quickshift[plot]``). Label i has color i in every plot.
 """
 
 from typing import Any

@@ -112,7 +112,7 @@ class ClusterTreeDisplay(Display):
             After `fit`; of a pipeline, the last step.
         n_leaves : int, optional
             Number of leaves to draw, at most 250: the most significant ones. If it is not given,
-            the leaves are the modes of the clusters. With more leaves than clusters, the picture
+            the leaves are the modes of the clusters. With more leaves than clusters, the plot
             shows modes that were not kept, in the color of the cluster that took their samples.
         unit : str, optional
             Unit of the features, for the label of the axis.

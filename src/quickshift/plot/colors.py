@@ -1,4 +1,4 @@
-"""The colors of labels: label i has color i in every picture."""
+"""The colors of labels: label i has color i in every plot."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -48,7 +48,7 @@ class DecisionGraphDisplay(Display):
     Attributes
     ----------
     rows : ndarray of shape (n_drawn,)
-        Rows of the samples that are drawn: all whose move is positive, or 50 000 of more.
+        Rows of the samples that are drawn: all whose move is positive, or a choice of 50 000.
     log10_density : ndarray of shape (n_drawn,)
         Decimal logarithm of their densities.
     moves : ndarray of shape (n_drawn,)

@@ -17,7 +17,7 @@ __all__ = ["Display"]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Display:
-    """A picture whose contents are attributes, as in scikit-learn.
+    """A plot whose contents are attributes, as in scikit-learn.
 
     A constructor such as ``from_estimator`` computes everything that is drawn. ``plot`` draws it,
     sets ``ax_`` and ``figure_``, and returns the display.

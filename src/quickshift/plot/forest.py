@@ -39,7 +39,7 @@ class ForestDisplay(Display):
     Attributes
     ----------
     rows : ndarray of shape (n_drawn,)
-        Rows of the samples that are drawn: all, or 50 000 of more.
+        Rows of the samples that are drawn: all of them, or a choice of 50 000.
     points : ndarray of shape (n_drawn, 2)
         Where they are drawn.
     labels : ndarray of shape (n_drawn,)

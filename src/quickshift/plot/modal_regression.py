@@ -45,7 +45,7 @@ class ModalRegressionDisplay(Display):
     Attributes
     ----------
     rows : ndarray of shape (n_drawn,)
-        Rows of the samples that are drawn: all, or 50 000 of more.
+        Rows of the samples that are drawn: all of them, or a choice of 50 000.
     x, y : ndarray of shape (n_drawn,)
         The samples.
     grid : ndarray of shape (n_grid,)

@@ -57,7 +57,8 @@ class PersistenceDisplay(Display):
     leaf_indices : ndarray of shape (n_leaves,), int64
         Row of each mode.
     drawn : ndarray of shape (n_drawn,)
-        The modes that are drawn: all, or 50 000 of more and all modes of clusters.
+        The modes that are drawn: all, or the modes of clusters and 50 000
+        others.
     chance_line : ndarray of shape (n_points, 2)
         Death and birth, as decimal logarithms, of modes that are as significant as chance rarely
         exceeds; empty if it is not known.

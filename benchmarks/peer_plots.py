@@ -1,8 +1,8 @@
 """Draw the same data with hdbscan, GUDHI and quickshift side by side, for docs/plots_compared.md.
 
-    python benchmarks/peer_pictures.py    half a minute; writes table and picture of the page
+    python benchmarks/peer_plots.py    half a minute; writes table and plot of the page
 
-The times are those of a fit and its picture together, because every picture needs a fit.
+The times are those of a fit and its plot together, because every plot needs a fit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from quickshift import QuickShift
 from quickshift.plot import ClusterTreeDisplay, PersistenceDisplay
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE, PICTURE = DOCS / "plots_compared.md", DOCS / "_static" / "plots" / "peers.png"
+PAGE, PLOT = DOCS / "plots_compared.md", DOCS / "_static" / "plots" / "peers.png"
 START, END = "<!-- peers -->", "<!-- end of peers -->"
 SIZES = (1700, 20_000)
 GROUPS = (([0, 0], 0.5), ([5, 0], 1.2), ([0.5, 5], 0.7), ([3.3, 5], 0.7))
@@ -79,7 +79,7 @@ TIMED = (*SHOWN, ("hdbscan: single_linkage_tree_.plot", draw_linkage))
 
 
 def seconds(draw: Callable[[np.ndarray, Any], None], n: int) -> str:
-    """Return the time of a fit and its picture, or the error that it ends with."""
+    """Return the time of a fit and its plot, or the error that it ends with."""
     X = samples(n)
     figure, ax = plt.subplots()
     start = time.perf_counter()
@@ -102,11 +102,11 @@ def main() -> None:
             draw(samples(n), ax)
             ax.set_title(f"{name}\n{ax.get_title()}".strip(), fontsize="medium")
         row[0].annotate(f"{n:,} samples", (0, 1.25), xycoords="axes fraction", fontsize="large")
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=70)
+    PLOT.parent.mkdir(exist_ok=True)
+    figure.savefig(PLOT, dpi=70)
     plt.close(figure)
     lines = [
-        "| picture | " + " | ".join(f"{n:,} samples" for n in SIZES) + " |",
+        "| plot | " + " | ".join(f"{n:,} samples" for n in SIZES) + " |",
         "|---" * (len(SIZES) + 1) + "|",
     ]
     for name, draw in TIMED:

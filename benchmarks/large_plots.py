@@ -1,6 +1,6 @@
 """Draw a million samples with about a hundred thousand modes, for docs/plots.md.
 
-    python benchmarks/large_pictures.py    half a minute; writes table and picture of the page
+    python benchmarks/large_plots.py    half a minute; writes table and plot of the page
 
 The time of each display is compared with two fits of the same data. The script fails if the cluster
 tree takes longer than that, or has more than 500 branches.
@@ -27,7 +27,7 @@ from quickshift.plot import (
 )
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE, PICTURE = DOCS / "plots.md", DOCS / "_static" / "plots" / "large.png"
+PAGE, PLOT = DOCS / "plots.md", DOCS / "_static" / "plots" / "large.png"
 START, END = "<!-- large -->", "<!-- end of large -->"
 N_SAMPLES, N_GROUPS = 1_000_000, 50
 MOST_BRANCHES = 500
@@ -57,14 +57,14 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def drawn(display: Any) -> None:
-    """Draw a display and render it as a picture in memory."""
+    """Draw a display and render it as a plot in memory."""
     figure = Figure(figsize=(6, 4.5), layout="constrained")
     display.plot(figure.add_subplot())
     figure.savefig(BytesIO(), format="png", dpi=100)
 
 
 def main() -> None:
-    """Measure, then write the table and the picture."""
+    """Measure, then write the table and the plot."""
     X = samples()
     model = QuickShift(bandwidth=0.05)
     fit = min(timed(lambda: model.fit(X))[0] for _ in range(2))
@@ -81,8 +81,8 @@ def main() -> None:
     left, right = figure.subplots(1, 2)
     displays[ClusterTreeDisplay].plot(left)
     displays[PersistenceDisplay].plot(right)
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=90)
+    PLOT.parent.mkdir(exist_ok=True)
+    figure.savefig(PLOT, dpi=90)
     if rows[0][3] > 1 or n_branches > MOST_BRANCHES:
         raise SystemExit(f"the cluster tree is too slow or too large: {rows[0]}, {n_branches}")
 
