@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal calibrate docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -82,6 +82,12 @@ distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster 
 
 modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with the true ones, write docs/modal.md
 	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
+
+plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million samples, write the table and the picture of docs/plots.md
+	.venv-bench/bin/python benchmarks/large_plots.py
+
+plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same data with peers, write docs/plots_compared.md
+	.venv-bench/bin/python benchmarks/peer_plots.py
 
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
 	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)

@@ -12,20 +12,14 @@ import time
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from quickshift import QuickShift
+from quickshift.plot import ForestDisplay
 
 DATA = Path(__file__).parent / "data" / "islands.csv"
 BANDWIDTH = 0.45
 TAU = 1.5
-
-# The palette of Okabe and Ito, which people with any color vision can distinguish, without yellow,
-# which is too pale on white.
-COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
-INK = "#333333"
 
 
 def main() -> None:
@@ -42,7 +36,7 @@ def main() -> None:
     print(summary(model, len(X), seconds))
     default = QuickShift().fit(X)
     print(f"\nWithout parameters: {default.n_clusters_} clusters")
-    draw(model, X).savefig(picture, dpi=160)
+    draw(model).savefig(picture, dpi=130)
     print(f"\nPicture: {picture}")
 
 
@@ -67,39 +61,16 @@ def summary(model: QuickShift, n: int, seconds: float) -> str:
     )
 
 
-def draw(model: QuickShift, X: np.ndarray) -> Figure:
+def draw(model: QuickShift) -> Figure:
     """Draw the moves on the left and the clusters on the right."""
-    figure = Figure(figsize=(12, 4.8), layout="constrained")
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
-    moves = np.stack([X, X[model.parent_]], axis=1)
-    kept = model.parent_distance_ <= model.tau_
-    cut = ~kept & np.isfinite(model.parent_distance_)
-    colors = np.array(COLORS)[model.labels_ % len(COLORS)]
-
-    long = LineCollection(moves[cut], colors="#A0A0A0", linewidths=1.3, linestyles="--", zorder=1)
-    left.add_collection(long)
-    left.add_collection(LineCollection(moves[kept], colors=INK, linewidths=0.6, zorder=1))
-    left.scatter(*X.T, s=8, c=model.density_, cmap="cividis_r", linewidths=0, zorder=2)
-    caption(
-        left,
-        "Each point moves to its nearest higher neighbor",
-        "darker: higher · dashed: longer than τ",
-    )
-
-    right.add_collection(LineCollection(moves[kept], colors=colors[kept], linewidths=0.6, zorder=1))
-    right.scatter(*X.T, s=8, c=colors, linewidths=0, zorder=2)
-    right.scatter(*model.modes_.T, s=200, marker="*", c="white", edgecolors=INK, zorder=3)
-    title = f"Cut the moves longer than τ = {model.tau_:g}: {model.n_clusters_} clusters"
-    caption(right, title, "stars: modes")
+    ForestDisplay.from_estimator(model.recut(tau=np.inf)).plot(left)
+    ForestDisplay.from_estimator(model).plot(right)
+    left.set_title("Each sample moves to its nearest higher neighbor")
+    right.set_title(f"Cut the moves longer than τ = {model.tau_:g}: {model.n_clusters_} clusters")
+    right.set_ylabel("")
     return figure
-
-
-def caption(axes: Axes, title: str, note: str) -> None:
-    """Set the title of a panel and a note below it, and hide the axes."""
-    axes.set_title(title, color=INK, fontsize=13, pad=10)
-    axes.text(0.5, -0.04, note, color="#666666", ha="center", transform=axes.transAxes)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ describes all levels at once, and separates significant modes from bumps that ar
 # Four groups: a dense one, a sparse one and two that touch; and some uniform noise.
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.cluster.hierarchy import dendrogram
 
 import quickshift as qs
+from quickshift.plot import ClusterTreeDisplay, CutsDisplay, ForestDisplay, PersistenceDisplay
 
 rng = np.random.default_rng(3)
 X = np.concatenate(
@@ -29,23 +29,20 @@ tree = model.tree_
 print(tree.leaf_indices.size, "modes, of which", model.n_clusters_, "are significant")
 
 # %%
+# The display draws the components of all density levels. A component is as wide as the number of
+# its samples above the level, so a cluster is a peak that becomes wider from its mode downwards.
+# Peaks have the colors of the labels, and components with several clusters are gray.
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
+ForestDisplay.from_estimator(model).plot(left, moves=False)
+ClusterTreeDisplay.from_estimator(model).plot(right)
+plt.show()
+
+# %%
 # A leaf is born at the density of its mode and dies at the level where a higher leaf absorbs it.
 # The significance of a mode depends on the ratio of these two levels, hence the logarithmic axes.
-# The significant modes, in the colors of their clusters, are far from the diagonal, although the
-# sparse group is lower than many bumps. The highest leaf is never absorbed; it is drawn at the
-# lowest density.
-colors = np.array(["C0", "C1", "C2", "C3", "C4", "C5"])
-birth, death = np.maximum(tree.persistence(), tree.density.min()).T
-kept = tree.leaf_labels[model.mode_indices_]
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-left.scatter(*X.T, c=colors[model.labels_], s=4)
-left.plot(*model.modes_.T, "k+", markersize=10)
-left.set(title="clusters and their modes", aspect="equal")
-right.loglog(birth, birth, color="0.8")
-right.scatter(death, birth, color="0.6", s=12)
-right.scatter(death[kept], birth[kept], c=colors[: kept.size], s=50)
-right.set(title="persistence", xlabel="level where absorbed", ylabel="level where born")
-figure.tight_layout()
+# The significant modes, in the colors of their clusters, are above the line of chance, although the
+# sparse group is lower than many bumps.
+PersistenceDisplay.from_estimator(model).plot()
 plt.show()
 
 # %%
@@ -57,13 +54,7 @@ print("significance:", np.round(descending[:8], 1))
 print("by chance:   ", round(qs.stages.chance_significance(*X.shape, scale=1), 1))
 
 # %%
-# The pruned tree as a dendrogram. In a linkage, the height of a merge is the difference between the
-# density of the highest mode and the level of the merge. Here it is drawn as a ratio of the two.
-figure, ax = plt.subplots(figsize=(5, 3.2))
-pruned = tree.prune(significance=model.min_significance_)
-linkage = pruned.to_linkage()
-linkage[:, 2] = np.log10(birth.max() / np.maximum(birth.max() - linkage[:, 2], death.min()))
-dendrogram(linkage, ax=ax, color_threshold=0, above_threshold_color="0.3")
-ax.set(title="merges of the clusters", xlabel="cluster", ylabel="powers of ten below the top")
-figure.tight_layout()
+# The same list as a picture: the number of clusters for every least significance. The gap is a long
+# plateau.
+CutsDisplay.from_estimator(model, by="significance").plot()
 plt.show()

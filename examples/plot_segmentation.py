@@ -13,11 +13,11 @@ for every tau.
 # segments around them.
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
 from skimage.data import coffee
 
 import quickshift as qs
+from quickshift.plot import SegmentationDisplay
 
 photo = coffee()
 labels = qs.segment(photo, bandwidth=5.0, tau=20.0)
@@ -28,21 +28,11 @@ print(f"{connected.max() + 1} segments in {qs.count_pieces(connected).sum()} pie
 
 # %%
 # The left panel outlines the segments; the right panel paints each in its mean color.
-def outline(labels, ax, **style):
-    """Draw a line between any two neighbors with different labels."""
-    row, column = np.nonzero(labels[:, 1:] != labels[:, :-1])
-    upright = np.stack([[column + 0.5, row - 0.5], [column + 0.5, row + 0.5]])
-    row, column = np.nonzero(labels[1:] != labels[:-1])
-    level = np.stack([[column - 0.5, row + 0.5], [column + 0.5, row + 0.5]])
-    lines = np.concatenate([upright, level], axis=2).transpose(2, 0, 1)
-    ax.add_collection(LineCollection(lines, capstyle="projecting", **style))
-
-
+display = SegmentationDisplay.from_labels(connected, photo)
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4))
-left.imshow(photo)
-outline(connected, left, color="white", linewidth=0.6)
+display.plot(left)
 left.set_title("Segments")
-right.imshow(qs.mean_color(photo, connected))
+display.plot(right, show="mean_colors")
 right.set_title("Mean colors")
 for ax in (left, right):
     ax.axis("off")

@@ -20,6 +20,7 @@ MODULES = (
     "quickshift.estimators",
     "quickshift.image",
     "quickshift.kernels",
+    "quickshift.plot",
     "quickshift.reference",
     "quickshift.stages",
 )

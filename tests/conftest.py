@@ -1,4 +1,4 @@
-"""Profiles of hypothesis, for all tests.
+"""Settings of all tests: profiles of hypothesis, and a backend of matplotlib without windows.
 
 `quickshift`, the default, draws the same examples in every run, so that `make test` fails only
 when the code has changed. `explore` draws new examples in every run, many more of them; `make
@@ -8,6 +8,7 @@ and keeps the example in `.hypothesis/`, from which the next run of `explore` re
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Machines differ too much in speed for deadlines, and large examples are slow to draw.
@@ -25,3 +26,14 @@ settings.register_profile(
     **UNTIMED,
 )
 settings.load_profile("quickshift")
+
+os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is first imported
+
+
+@pytest.fixture
+def closed_figures():
+    """Close the figures that a test has opened."""
+    from matplotlib import pyplot
+
+    yield
+    pyplot.close("all")

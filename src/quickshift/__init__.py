@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         estimators,
         image,
         kernels,
+        plot,
         reference,
         stages,
     )
@@ -72,6 +73,7 @@ __all__ = [
     "kernels",
     "mean_color",
     "merge_distortion",
+    "plot",
     "reference",
     "segment",
     "segment_forest",

@@ -58,6 +58,7 @@ from quickshift.stages.tree.significance import keep_most_significant
 
 if TYPE_CHECKING:
     import networkx
+    from matplotlib.axes import Axes
 
 __all__ = ["FittedQuickShift"]
 
@@ -347,6 +348,39 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return summarize(self)
+
+    def plot(self, kind: str = "forest", ax: Axes | None = None, **options: Any) -> Any:
+        """Draw the clusters; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"forest", "decision_graph", "cuts", "tree", "persistence"}, default="forest"
+            The plot: `ForestDisplay`, `DecisionGraphDisplay`, `CutsDisplay`,
+            `ClusterTreeDisplay` or `PersistenceDisplay` of `quickshift.plot`.
+        ax : matplotlib Axes, optional
+            Axes to draw into; a new figure if not given.
+        **options
+            Parameters of the display's ``from_estimator``, for example ``unit="km"``.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_`` and everything that is drawn.
+
+        Examples
+        --------
+        >>> from quickshift import QuickShift
+        >>> from quickshift.datasets import blobs
+        >>> model = QuickShift().fit(blobs(600, centers=4, seed=0)[0])
+        >>> model.plot()
+        ForestDisplay(600 samples, 4 clusters, 18 dashed)
+        >>> model.plot("tree")
+        ClusterTreeDisplay(4 branches, 4 clusters, 15 leaves left out)
+        """
+        from quickshift.plot import display_of
+
+        check_is_fitted(self)
+        return display_of(kind).from_estimator(self, **options).plot(ax)
 
     def to_linkage(self) -> Floats:
         """Return the cuts at every tau as one SciPy linkage matrix.

@@ -34,6 +34,9 @@ from quickshift.threads import resolve_threads
 if TYPE_CHECKING:
     import networkx
     import pandas
+    from matplotlib.axes import Axes
+
+    from quickshift.plot import ClusterTreeDisplay
 
 __all__ = ["ClusterTree", "link"]
 
@@ -334,6 +337,36 @@ class ClusterTree(Bundle):
             surviving one, with the level.
         """
         return to_networkx(self)
+
+    def plot(
+        self, ax: "Axes | None" = None, *, n_leaves: int | None = None, unit: str | None = None
+    ) -> "ClusterTreeDisplay":
+        """Draw the tree over density levels; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw into; a new figure if not given.
+        n_leaves : int, optional
+            Number of leaves to draw, at most 250, which is the default: the most significant ones.
+        unit : str, optional
+            Unit of the features, for the label of the axis.
+
+        Returns
+        -------
+        ClusterTreeDisplay
+            With ``ax_``, ``figure_`` and everything that is drawn.
+
+        Examples
+        --------
+        >>> from quickshift.stages import climb, cut
+        >>> X, density = [[0.0], [1.0], [2.0], [3.0]], [3.0, 1.0, 2.0, 1.0]
+        >>> link(X, density, cut(climb(X, density), 1.5), 1.5).plot()
+        ClusterTreeDisplay(3 branches, 2 clusters, 0 leaves left out)
+        """
+        from quickshift.plot import ClusterTreeDisplay
+
+        return ClusterTreeDisplay.from_tree(self, n_leaves=n_leaves, unit=unit).plot(ax)
 
     def save(self, path: str | Path) -> None:
         """Write the tree to a file of plain arrays (.npz) and JSON, without pickle.

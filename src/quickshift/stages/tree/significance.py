@@ -87,7 +87,7 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     death[candidates[drops]] = np.maximum(lowest[drops], _LONE_POINT)
     significance = np.full(birth.size, np.inf)
     rest = ~top
-    significance[rest] = _standard_errors(birth[rest], death[rest], estimate)
+    significance[rest] = standard_errors(birth[rest], death[rest], estimate)
     return replace(tree, significance=significance)
 
 
@@ -105,7 +105,7 @@ def _may_drop(birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGra
     return estimate.kernel.profile(half) * (1 - _ROUNDING) < birth - _LONE_POINT
 
 
-def _standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
+def standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
     """Return the difference of the logarithms of two sums, divided by its standard deviation."""
     d = estimate.samples.dimension
     log_unit = estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d)

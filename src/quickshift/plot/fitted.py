@@ -1,0 +1,84 @@
+"""What the displays read from a fitted QuickShift."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from quickshift.arrays import Floats, Indices
+from quickshift.estimators.quick_shift import QuickShift
+from quickshift.stages.tree.cluster_tree import ClusterTree
+
+__all__ = [
+    "coordinates_of",
+    "feature_names",
+    "log10_density_of",
+    "log10_levels",
+    "moves_of",
+    "quick_shift_of",
+]
+
+_LOG_10 = math.log(10)
+
+
+def quick_shift_of(fitted: QuickShift | Pipeline) -> QuickShift:
+    """Return a fitted estimator itself, or the last step of a pipeline."""
+    last: Any = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    if not isinstance(last, QuickShift):
+        raise TypeError(
+            f"fitted is of type {type(last).__name__}, expected a fitted QuickShift or a pipeline "
+            f"that ends with one. Fit a QuickShift and pass it."
+        )
+    check_is_fitted(last)
+    return last
+
+
+def coordinates_of(fitted: QuickShift, rows: Indices) -> Floats:
+    """Return the coordinates of rows, with periodic features wrapped to [0, period)."""
+    points = np.empty((rows.size, fitted.n_features_in_))
+    absent = np.isin(rows, fitted._absent)
+    samples = fitted._graph.samples
+    points[~absent] = samples.tree.coordinates(np.ascontiguousarray(rows[~absent]))
+    points[absent] = fitted._absent_points[np.searchsorted(fitted._absent, rows[absent])]
+    if samples.period is not None:
+        closed = np.isfinite(samples.period)
+        points[:, closed] %= samples.period[closed]
+    return points
+
+
+def feature_names(fitted: QuickShift) -> list[str]:
+    """Return the names of the features: those of the data frame, or x0, x1 and so on."""
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        return [f"x{i}" for i in range(fitted.n_features_in_)]
+    return [str(name) for name in names]
+
+
+def log10_density_of(fitted: QuickShift) -> Floats:
+    """Return the decimal logarithm of the density at the samples, which does not underflow."""
+    return fitted.log_density_ / _LOG_10
+
+
+def log10_levels(tree: ClusterTree, levels: Floats) -> Floats:
+    """Return the decimal logarithm of the density at levels of a tree; -inf for level 0."""
+    with np.errstate(divide="ignore"):
+        return (tree.log_unit + tree.power * np.log(levels)) / _LOG_10
+
+
+def moves_of(fitted: QuickShift) -> tuple[Floats, float, bool]:
+    """Return the moves to the parents as a cut compares them.
+
+    Returns
+    -------
+    moves : (n_samples,) the lengths, or the lengths relative to tau of each sample
+    tau : the longest move kept, or 1
+    relative : whether the moves are relative
+    """
+    if isinstance(fitted.tau_, float):
+        return fitted.parent_distance_, fitted.tau_, False
+    shortest = np.finfo(np.float64).tiny
+    return fitted.parent_distance_ / np.maximum(fitted.tau_, shortest), 1.0, True

@@ -1,0 +1,278 @@
+"""ForestDisplay: samples with the moves to their parents, as in Figure 1 of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quickshift.arrays import Flags, Floats, Indices
+from quickshift.bundles import counted
+from quickshift.checks.plots import check_drawn_points, check_features
+from quickshift.plot.axes import Theme, point_size, set_title, spread_labels, with_unit
+from quickshift.plot.display import Display
+from quickshift.plot.fitted import coordinates_of, feature_names, moves_of, quick_shift_of
+from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.pipeline import Pipeline
+
+    from quickshift.estimators.quick_shift import QuickShift
+
+__all__ = ["ForestDisplay"]
+
+_MOST_NUMBERED = 60  # modes are numbered up to this many
+_LARGEST_ASPECT = 4.0  # ranges that differ more than this have different scales
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestDisplay(Display):
+    """Samples in the colors of their clusters, with the moves to their parents.
+
+    Moves longer than tau are dashed, and modes are marked with their labels. With one feature, the
+    samples are drawn over it at the height of their density.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_drawn,)
+        Rows of the samples that are drawn: all of them, or a choice of 50 000.
+    points : ndarray of shape (n_drawn, 2)
+        Where they are drawn.
+    labels : ndarray of shape (n_drawn,)
+        Their labels.
+    kept_moves : ndarray of shape (n_kept, 2, 2)
+        Start and end of every move that is kept. Moves across the end of a period appear twice,
+        once at each end of it.
+    kept_labels : ndarray of shape (n_kept,)
+        Label of the sample that each of them starts from.
+    cut_moves : ndarray of shape (n_cut, 2, 2)
+        Start and end of every move longer than tau.
+    modes : ndarray of shape (n_clusters, 2)
+        Where the modes are drawn; mode i has label i.
+    limits : ndarray of shape (2, 2)
+        Lower and upper limit of both axes; NaN if they follow from the points.
+    names : tuple of two str
+        Labels of the axes.
+    n_samples : int
+        Number of samples of the fit.
+    equal : bool
+        Whether both axes have the same scale.
+    tau_text : str
+        The cut in words.
+    ax_, figure_
+        Set by `plot`.
+    """
+
+    rows: Indices
+    points: Floats
+    labels: Indices
+    kept_moves: Floats
+    kept_labels: Indices
+    cut_moves: Floats
+    modes: Floats
+    limits: Floats
+    names: tuple[str, str]
+    n_samples: int
+    equal: bool
+    tau_text: str
+
+    def _facts(self) -> Iterable[str]:
+        yield counted(self.n_samples, "sample")
+        yield counted(len(self.modes), "cluster")
+        yield f"{len(self.cut_moves)} dashed"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        fitted: QuickShift | Pipeline,
+        X: ArrayLike | None = None,
+        *,
+        features: tuple[int, int] = (0, 1),
+        unit: str | None = None,
+    ) -> Self:
+        """Compute what is drawn of a fit.
+
+        Parameters
+        ----------
+        fitted : QuickShift or Pipeline
+            After `fit`; of a pipeline, the last step.
+        X : array-like of shape (n_samples, 2), optional
+            Where to draw the samples, for example an embedding of many features in the plane. If it
+            is not given, two features of the samples are drawn.
+        features : pair of int, default=(0, 1)
+            The features to draw if the samples have more than one.
+        unit : str, optional
+            Unit of the features, for the labels of the axes.
+
+        Returns
+        -------
+        ForestDisplay
+
+        Examples
+        --------
+        >>> from quickshift import QuickShift
+        >>> from quickshift.datasets import blobs
+        >>> from quickshift.plot import ForestDisplay
+        >>> model = QuickShift().fit(blobs(600, centers=4, seed=0)[0])
+        >>> display = ForestDisplay.from_estimator(model)
+        >>> display.points.shape, display.modes.shape
+        ((600, 2), (4, 2))
+        >>> display.plot().ax_.get_xlabel()
+        'x0'
+        """
+        model = quick_shift_of(fitted)
+        n_samples = len(model.labels_)
+        rows = drawn_rows(n_samples, model.mode_indices_)
+        involved = np.union1d(rows, model.parent_[rows])
+        if X is not None:
+            places = np.asarray(check_drawn_points(X, n_samples), dtype=np.float64)[involved]
+            names, period = ("first coordinate", "second coordinate"), np.full(2, np.inf)
+        else:
+            places, names, period = _places(model, involved, features, unit)
+        start = places[np.searchsorted(involved, rows)]
+        end = places[np.searchsorted(involved, model.parent_[rows])]
+        kept, cut = _kept_and_cut(model, rows)
+        kept_moves, of_kept = _segments(start[kept], end[kept], period)
+        closed = np.isfinite(period)
+        limits = np.where(closed[:, None], np.column_stack([np.zeros(2), period]), np.nan)
+        return cls(
+            rows=rows,
+            points=start,
+            labels=model.labels_[rows],
+            kept_moves=kept_moves,
+            kept_labels=model.labels_[rows[kept]][of_kept],
+            cut_moves=_segments(start[cut], end[cut], period)[0],
+            modes=places[np.searchsorted(involved, model.mode_indices_)],
+            limits=limits,
+            names=names,
+            n_samples=n_samples,
+            equal=X is None and model.n_features_in_ > 1,
+            tau_text="τ of the sample" if moves_of(model)[2] else f"τ = {model.tau_:.4g}",
+        )
+
+    def plot(self, ax: Axes | None = None, *, moves: bool = True) -> Self:
+        """Draw the samples, the moves and the modes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw into; a new figure if not given.
+        moves : bool, default=True
+            Whether to draw the moves.
+
+        Returns
+        -------
+        ForestDisplay
+            The display, with ``ax_`` and ``figure_``.
+        """
+        ax, theme = self._begin(ax)
+        raster = len(self.rows) > RASTERIZED
+        size = point_size(ax, len(self.rows))
+        if moves:
+            self._draw_moves(ax, theme, raster=raster)
+        ax.scatter(
+            self.points[:, 0],
+            self.points[:, 1],
+            s=size,
+            c=theme.colors(self.labels),
+            linewidths=0,
+            zorder=2,
+            rasterized=raster,
+        )
+        self._set_limits(ax)
+        self._mark_modes(ax, theme)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        dashed = f"dashed: longer than {self.tau_text}" if len(self.cut_moves) else ""
+        set_title(
+            ax,
+            counted(len(self.modes), "cluster"),
+            dashed if moves else "",
+            thinning_note(len(self.rows), self.n_samples),
+        )
+        return self
+
+    def _draw_moves(self, ax: Axes, theme: Theme, *, raster: bool) -> None:
+        from matplotlib.collections import LineCollection
+
+        shared = {"zorder": 1, "rasterized": raster}
+        cut = LineCollection(
+            list(self.cut_moves), colors=theme.muted, linewidths=0.8, linestyles="--", **shared
+        )
+        colors = theme.colors(self.kept_labels)
+        kept = LineCollection(
+            list(self.kept_moves), colors=list(colors), linewidths=0.6, alpha=0.7, **shared
+        )
+        ax.add_collection(cut, autolim=False)
+        ax.add_collection(kept, autolim=False)
+
+    def _set_limits(self, ax: Axes) -> None:
+        ax.margins(0.04)
+        fixed = ~np.isnan(self.limits[:, 0])
+        if fixed[0]:
+            ax.set_xlim(*self.limits[0])
+        if fixed[1]:
+            ax.set_ylim(*self.limits[1])
+        width, height = np.ptp(self.points, axis=0)
+        similar = max(width, height) <= _LARGEST_ASPECT * min(width, height)
+        if self.equal and similar:
+            ax.set_aspect("equal")
+
+    def _mark_modes(self, ax: Axes, theme: Theme) -> None:
+        count = len(self.modes)
+        numbered = count <= _MOST_NUMBERED
+        x, y = self.modes.T
+        ax.scatter(
+            x,
+            y,
+            s=float(np.clip(1000 / count, 35, 110)) if numbered else 4,
+            marker="*" if numbered else "o",
+            c=theme.background,
+            edgecolors=theme.ink if numbered else "none",
+            linewidths=1.0,
+            zorder=3,
+        )
+        if numbered:
+            texts = [str(label) for label in range(count)]
+            spread_labels(ax, theme, x, y, texts, offset=6, bold=True)
+
+
+def _places(
+    model: QuickShift, rows: Indices, features: tuple[int, int], unit: str | None
+) -> tuple[Floats, tuple[str, str], Floats]:
+    """Return where rows are drawn, the labels of the axes and their periods."""
+    points, names = coordinates_of(model, rows), feature_names(model)
+    period = model._graph.samples.period
+    periods = np.full(model.n_features_in_, np.inf) if period is None else period
+    if model.n_features_in_ == 1:
+        places = np.column_stack([points[:, 0], model.density_[rows]])
+        labels = with_unit(names[0], unit), with_unit("density", unit, -1)
+        return places, labels, np.array([periods[0], np.inf])
+    chosen = list(check_features(features, model.n_features_in_))
+    first, second = (with_unit(names[feature], unit) for feature in chosen)
+    return points[:, chosen], (first, second), periods[chosen]
+
+
+def _kept_and_cut(model: QuickShift, rows: Indices) -> tuple[Flags, Flags]:
+    """Flag the rows whose move is kept, and those whose move is longer than tau."""
+    moves, tau, _ = moves_of(model)
+    moving = np.isfinite(model.parent_distance_[rows])
+    kept = moving & (moves[rows] <= tau) & ~np.isin(rows, model.mode_indices_)
+    return kept, moving & ~kept
+
+
+def _segments(start: Floats, end: Floats, period: Floats) -> tuple[Floats, Indices]:
+    """Return segments from start to end, along the nearest image, and the number of each move.
+
+    A move that crosses the end of a period is drawn at both ends.
+    """
+    closed = np.isfinite(period)
+    by = end - start
+    by[:, closed] -= period[closed] * np.rint(by[:, closed] / period[closed])
+    across = np.flatnonzero((np.abs(start + by - end) > 1e-9 * np.abs(by).max(initial=1.0)).any(1))
+    first = np.stack([start, start + by], axis=1)
+    second = np.stack([end[across] - by[across], end[across]], axis=1)
+    return np.concatenate([first, second]), np.concatenate([np.arange(len(start)), across])
