@@ -31,6 +31,7 @@ __all__ = [
     "require_memory",
     "rule_bytes",
     "segment_bytes",
+    "share_bytes",
     "tree_bytes",
 ]
 
@@ -131,6 +132,26 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     if _core.may_search_in_blocks(n_features):
         needed += 2 * _block_bytes(n_samples, n_features)
     return needed
+
+
+def share_bytes(n_queries: int, n_features: int, n_samples: int, n_columns: int) -> int:
+    """Bytes that the shares of clusters at queries need if the result has this many columns.
+
+    The list of a query is assumed to name three clusters, twice: with its sums, and sorted by
+    cluster. The trees of one cluster's samples and of its queries are assumed to be half as large
+    as those of all.
+
+    Examples
+    --------
+    >>> share_bytes(1_000_000, 2, 1_000_000, 20) // 1_000_000
+    440
+    """
+    result = n_queries * n_columns
+    lists = n_queries * (2 * 2 * 3 + 4)
+    samples = 3 * n_samples  # the labels by location, twice, and the samples by cluster
+    trees = tree_bytes(n_queries, n_features)
+    trees += (prepare_bytes(n_queries, n_features) + prepare_bytes(n_samples, n_features)) // 2
+    return _WORD * (result + lists + samples) + trees
 
 
 def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:

@@ -310,6 +310,8 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
                 report.begin(points, sample_weight)
             weights = check_weights(sample_weight, len(points))
             period = check_metric(self.metric, self.period, points.shape[1])
+            keeps_weights = weights is not None and self.ties == "strict"
+            self._row_weights = np.array(weights) if keeps_weights else None
             samples = build_samples(points, weights, period, n_jobs=self.n_jobs, progress=progress)
             fit = self._fit_local if self._is_local() else self._fit_kernel
             self._store(points, *fit(samples, cut_by, progress))
