@@ -34,13 +34,15 @@ class KernelShares {
         options_(options),
         execution_(execution),
         nodes_(samples, labels, execution),
-        total_weight_(std::ldexp(samples.total_weight, samples.weight_exponent)),
+        least_total_(std::numeric_limits<double>::min() * total_weight(samples)),
+        far_total_(far_mean * total_weight(samples)),
         totals_(sums_of_all()),
         reaches_sq_(reaches()) {
     sort_samples();
   }
 
   void write_to(const ShareTable& table) {
+    table.clear(queries_.rows, execution_);
     const Index entries = std::max(entries_per_block, entries_per_query * queries_.locations);
     const Index tasks = entries / (labels_.count() * queries_.stride * leaves_per_task);
     const Index leaves = std::max<Index>(tasks, 1) * leaves_per_task;
@@ -71,8 +73,9 @@ class KernelShares {
         const Index last = std::min(end_slot, first + leaves_per_task * queries_.stride);
         for (Index slot = first; slot < last; ++slot) {
           if (queries_.row_of_slot[slot] < 0) continue;
-          finish(slot, lists.of(slot));
-          writer.write(queries_.row_of_slot[slot], lists.of(slot));
+          const std::span<LabelValue> list = lists.of(slot);
+          finish(slot, list);
+          writer.write(queries_.row_of_slot[slot], list);
         }
       };
     });
@@ -104,10 +107,11 @@ class KernelShares {
     return reaches;
   }
 
-  bool vanishes(Index slot) const {
-    return totals_[slot] / total_weight_ < std::numeric_limits<double>::min();
+  static double total_weight(const Tree& samples) {
+    return std::ldexp(samples.total_weight, samples.weight_exponent);
   }
-  bool is_far(Index slot) const { return totals_[slot] / total_weight_ < far_mean; }
+  bool vanishes(Index slot) const { return !(totals_[slot] > least_total_); }
+  bool is_far(Index slot) const { return totals_[slot] < far_total_; }
   // Whether the sum of one label is what the sums of the others leave. That saves almost half of
   // the sums. Exact sums are all computed, because a difference may be tiny where it should be
   // zero.
@@ -208,7 +212,8 @@ class KernelShares {
   const DensityOptions& options_;
   const Execution& execution_;
   NodeLabels nodes_;
-  double total_weight_;
+  double least_total_;  // smaller sums count as zero
+  double far_total_;
   Array<double> totals_;      // sums over all samples, by slot of the queries
   Array<double> reaches_sq_;  // beyond which samples do not matter, by slot of the queries
   std::vector<Place> places_;

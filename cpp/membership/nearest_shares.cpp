@@ -183,6 +183,7 @@ class SharesOfLabels {
 void nearest_shares(const Tree& queries, const Tree& samples, const Labels& labels,
                     double neighbors, int dimension, const Execution& execution,
                     const ShareTable& table) {
+  table.clear(queries.rows, execution);
   const Index tasks = (queries.leaves() + leaves_per_task - 1) / leaves_per_task;
   const double work =
       static_cast<double>(queries.locations) * (300.0 + 20.0 * std::min(neighbors, 1e6));

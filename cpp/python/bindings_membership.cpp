@@ -45,8 +45,8 @@ Labels checked_labels(const GivenLabels& given, const Tree& samples) {
   return labels;
 }
 
-// Runs write(labels, execution, table) and returns the table: labels of shape (rows, top) and
-// shares of the same shape; with top = 0, shares of all clusters.
+// Runs write(labels, execution, table) and returns the table: labels of shape (rows, top), shares
+// of the same shape (with top = 0, of all clusters), and the rows whose shares are all 0.
 template <class Write>
 auto table_of(const Tree& queries, const Tree& samples, const GivenLabels& given, Index top,
               int threads, const Write& write) {
@@ -57,12 +57,19 @@ auto table_of(const Tree& queries, const Tree& samples, const GivenLabels& given
   const Index columns = top > 0 ? top : labels.clusters;
   Buffer<Index> found(queries.rows * top);
   Buffer<double> shares(queries.rows * columns);
+  Array<char> vanished = unset_array<char>(queries.rows);
   without_gil(threads, [&](const Execution& execution) {
-    write(labels, execution, ShareTable{columns, top > 0 ? found.data() : nullptr, shares.data()});
+    Index* const listed = top > 0 ? found.data() : nullptr;
+    write(labels, execution, ShareTable{columns, listed, shares.data(), vanished.data()});
   });
+  std::vector<Index> empty;
+  for (Index row = 0; row < queries.rows; ++row) {
+    if (vanished[row]) empty.push_back(row);
+  }
   const auto rows = static_cast<std::size_t>(queries.rows);
   return std::make_tuple(found.shaped<2>({rows, static_cast<std::size_t>(top)}),
-                         shares.shaped<2>({rows, static_cast<std::size_t>(columns)}));
+                         shares.shaped<2>({rows, static_cast<std::size_t>(columns)}),
+                         array_of(empty));
 }
 
 auto by_kernel(const Tree& queries, const Tree& samples, const Indices& label_of_slot,
@@ -91,13 +98,16 @@ auto by_nearest(const Tree& queries, const Tree& samples, const Indices& label_o
 }  // namespace
 
 void bind_membership(nb::module_& m) {
-  m.def("kernel_shares", &by_kernel, "queries"_a, "samples"_a, "label_of_slot"_a, "clusters"_a,
-        "part_offsets"_a, "part_clusters"_a, "part_shares"_a, "top"_a, "kernel"_a, "bandwidth"_a,
-        "rtol"_a, "threads"_a = 1,
-        "The `top` largest shares at each query and the labels of their clusters, or with top = 0 "
-        "the shares of all clusters and no labels. The share of a cluster is the part of the "
-        "kernel sum that its samples contribute. All shares are 0 where the sum vanishes. A label "
-        "from `clusters` on is that of a location whose weight is divided between clusters.");
+  m.def(
+      "kernel_shares", &by_kernel, "queries"_a, "samples"_a, "label_of_slot"_a, "clusters"_a,
+      "part_offsets"_a, "part_clusters"_a, "part_shares"_a, "top"_a, "kernel"_a, "bandwidth"_a,
+      "rtol"_a, "threads"_a = 1,
+      "The `top` largest shares at each query and the labels of their clusters, or with top = 0 "
+      "the shares of all clusters and no labels. The share of a cluster is the part of the "
+      "kernel sum that its samples contribute. The third array holds the queries at which the sum "
+      "vanishes and all shares are 0. A label from `clusters` on is that of a location whose "
+      "weight is "
+      "divided between clusters.");
   m.def("nearest_shares", &by_nearest, "queries"_a, "samples"_a, "label_of_slot"_a, "clusters"_a,
         "part_offsets"_a, "part_clusters"_a, "part_shares"_a, "top"_a, "neighbors"_a, "dimension"_a,
         "threads"_a = 1,

@@ -408,9 +408,10 @@ def kernel_shares(
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
-    The `top` largest shares at each query and the labels of their clusters, or with top = 0 the shares of all clusters and no labels. The share of a cluster is the part of the kernel sum that its samples contribute. All shares are 0 where the sum vanishes. A label from `clusters` on is that of a location whose weight is divided between clusters.
+    The `top` largest shares at each query and the labels of their clusters, or with top = 0 the shares of all clusters and no labels. The share of a cluster is the part of the kernel sum that its samples contribute. The third array holds the queries at which the sum vanishes and all shares are 0. A label from `clusters` on is that of a location whose weight is divided between clusters.
     """
 
 def nearest_shares(
@@ -436,6 +437,7 @@ def nearest_shares(
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
 ]:
     """
     The same for the `neighbors` nearest samples of each query, counted by weight: the share of a cluster is that of its samples among them. Samples at the same distance as the last count in part.

@@ -59,10 +59,11 @@ class LabeledSamples:
     part_clusters: Indices
     part_shares: Floats
 
-    def table(self, points: Numbers, top: int) -> tuple[Indices, Floats]:
-        """Return the largest shares at each point, and their labels; with 0, all shares.
+    def table(self, points: Numbers, top: int) -> tuple[Indices, Floats, Indices]:
+        """Return the labels of the largest shares at each point, and these shares.
 
-        All shares are 0 where the density vanishes.
+        With ``top=0`` there are no labels, and the shares are those of all clusters in turn. The
+        third array holds the points at which the density vanishes and all shares are 0.
         """
         estimate, tree = self.estimate, self.estimate.samples.tree
         threads = resolve_threads(estimate.n_jobs)
@@ -159,8 +160,7 @@ def shares_at_points(
     -------
     ndarray of shape (n_queries, n_clusters) or TopShares
     """
-    labels, shares = samples.table(points, top or 0)
-    vanished = np.flatnonzero(~shares.any(axis=1))
+    labels, shares, vanished = samples.table(points, top or 0)
     assigned = assign(points[vanished]) if vanished.size else vanished
     if top is None:
         shares[vanished, assigned] = 1.0
