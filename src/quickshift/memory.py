@@ -134,24 +134,27 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     return needed
 
 
-def share_bytes(n_queries: int, n_features: int, n_samples: int, n_columns: int) -> int:
+def share_bytes(
+    n_queries: int, n_features: int, n_samples: int, n_columns: int, *, local: bool
+) -> int:
     """Bytes that the shares of clusters at queries need if the result has this many columns.
 
-    The list of a query is assumed to name three clusters, twice: with its sums, and sorted by
-    cluster. The trees of one cluster's samples and of its queries are assumed to be half as large
-    as those of all.
+    With a bandwidth, every query has a list of the clusters that may contribute, which are assumed
+    to be three. The trees of one cluster's samples and queries are assumed to be half as large as
+    those of all.
 
     Examples
     --------
-    >>> share_bytes(1_000_000, 2, 1_000_000, 20) // 1_000_000
+    >>> share_bytes(1_000_000, 2, 1_000_000, 20, local=False) // 1_000_000
     440
     """
-    result = n_queries * n_columns
-    lists = n_queries * (2 * 2 * 3 + 4)
-    samples = 3 * n_samples  # the labels by location, twice, and the samples by cluster
-    trees = tree_bytes(n_queries, n_features)
-    trees += (prepare_bytes(n_queries, n_features) + prepare_bytes(n_samples, n_features)) // 2
-    return _WORD * (result + lists + samples) + trees
+    labels = 5 * n_samples  # of the rows and locations, and the indices by which they are found
+    building = prepare_bytes(n_queries, n_features)
+    after = tree_bytes(n_queries, n_features) + _WORD * n_queries * n_columns
+    if not local:
+        after += _WORD * n_queries * 14  # sums, reaches and lists
+        after += (building + prepare_bytes(n_samples, n_features)) // 2
+    return _WORD * labels + max(building, after)
 
 
 def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:

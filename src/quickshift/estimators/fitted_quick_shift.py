@@ -161,7 +161,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         points = self._queries(X)
         n_queries, n_features = points.shape
         columns = 2 * largest if largest else n_clusters  # labels and shares, or shares
-        needed = share_bytes(n_queries, n_features, self.labels_.size, columns)
+        local = isinstance(self._estimate, LocalScale)
+        needed = share_bytes(n_queries, n_features, self.labels_.size, columns, local=local)
         instead = "pass fewer points at once, or pass `top`"
         require_memory(needed, "predict_proba", points.shape, instead)
         samples = label_samples(self._estimate, self.labels_, n_clusters, self._row_weights)
