@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cases import COMPACT, DIMENSIONS, INFINITE, KERNELS, distances, make, variations
 from clustering_cases import DATA, EVERY_DATA, EVERY_KERNEL, queries_for
@@ -361,3 +363,11 @@ def test_a_heavy_sample_outweighs_light_ones():
     case = make("random", 200, 2, weights="heavy")
     model = QuickShift(bandwidth=case.h, tau=0.5).fit(case.X, sample_weight=case.sample_weight)
     assert_equals_definition(model, case.X, case.X, sample_weight=case.sample_weight)
+
+
+def test_a_pipeline_passes_the_call_on(X):
+    pipeline = make_pipeline(StandardScaler(), QuickShift()).fit(X)
+    scaled = pipeline[0].transform(X)
+    np.testing.assert_array_equal(pipeline.predict_proba(X), pipeline[1].predict_proba(scaled))
+    top = pipeline.predict_proba(X, top=1)
+    np.testing.assert_array_equal(top.shares, pipeline[1].predict_proba(scaled, top=1).shares)
