@@ -151,10 +151,12 @@ MAY_INCLUDE = {
     "parents": TREE,
     "scale": TREE,
     "forest": TREE,
+    "membership": TREE | {"density"},
     "regression": TREE | {"density"},
     "image": TREE | {"parents", "forest"},
     "python": TREE
-    | {"density", "density/grid", "parents", "scale", "forest", "regression", "image"},
+    | {"density", "density/grid", "parents", "scale", "forest", "membership"}
+    | {"regression", "image"},
 }
 
 

@@ -80,6 +80,40 @@ def test_estimate_is_near_the_peak_of_a_fit(case):
     assert 0.75 <= float(run(PEAK, *case)) <= 1.1
 
 
+SHARES_PEAK = """
+    import sys
+    import numpy as np
+    from quickshift import QuickShift
+    from quickshift.datasets import blobs
+    from quickshift.memory import share_bytes
+
+    def status(name):
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return 1024 * int(lines[name].split()[0])
+
+    h, n, top = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    X, _ = blobs(n, centers=20, seed=0)
+    queries = np.random.default_rng(0).permutation(np.tile(X, (300_000 // n, 1))) + 1e-3
+    queries += 1e-6 * np.arange(len(queries))[:, None]
+    model = QuickShift(h).fit(X)
+    columns = 2 * top or model.n_clusters_
+    needed = share_bytes(*queries.shape, n, columns, local=h == "local")
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # forgets the peak of the fit
+    before = status("VmRSS")
+    model.predict_proba(queries, top=top or None)
+    print((status("VmHWM") - before) / needed)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in /proc")
+@pytest.mark.parametrize("n", [30_000, 300_000])
+@pytest.mark.parametrize("h", ["auto", "local"])
+@pytest.mark.parametrize("top", [0, 3])
+def test_estimate_is_near_the_peak_of_predict_proba(h, n, top):
+    assert 0.5 <= float(run(SHARES_PEAK, h, n, top)) <= 1.1
+
+
 LOCAL_PEAK = """
     import sys
     import numpy as np

@@ -179,6 +179,14 @@ void sum_within(const DirectSumProblem& problem, const Reaches& reaches, const E
                  [&] { return DirectSumWorker(problem, reaches, sums); });
 }
 
+// The reach of a leaf of queries whose errors are relative to options.totals.
+double reach_from_totals(const DirectSumProblem& problem, Index leaf) {
+  const double* totals = problem.options.totals + leaf * problem.queries.stride;
+  const double least = *std::min_element(totals, totals + problem.queries.count(leaf));
+  return reach_sq(problem.samples, problem.options,
+                  std::ldexp(least, -problem.samples.weight_exponent));
+}
+
 void sum_infinite(const DirectSumProblem& problem, const Execution& execution, Sums& sums) {
   const Index leaves = problem.queries.leaves();
   Reaches reaches(static_cast<std::size_t>(problem.queries.nodes()));
@@ -187,6 +195,13 @@ void sum_infinite(const DirectSumProblem& problem, const Execution& execution, S
     for_query_leaves(problem, work, execution, [&](Index leaf) {
       reaches[leaves + leaf] = reach_from_own_leaf(problem, leaf);
     });
+    propagate_up(problem.queries, reaches);
+    return sum_within(problem, reaches, execution, sums);
+  }
+  if (problem.options.totals) {
+    for (Index leaf = 0; leaf < leaves; ++leaf) {
+      reaches[leaves + leaf] = reach_from_totals(problem, leaf);
+    }
     propagate_up(problem.queries, reaches);
     return sum_within(problem, reaches, execution, sums);
   }

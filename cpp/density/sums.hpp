@@ -28,6 +28,11 @@ struct DensityOptions {
   double rtol = 1e-9;      // infinite kernels: relative error of every sum; 0 sums all pairs
   bool leave_out = false;  // leave-one-out sums at the samples: without the sample's own location
   DensityMethod method = DensityMethod::automatic;
+  // By slot of the queries, for infinite kernels at queries that are not the samples: if not null,
+  // the error of a sum may be rtol times this number instead of rtol times the sum itself. Sums of
+  // one cluster need to be accurate only relative to the sum over all. The numbers must be far from
+  // underflow, and the sums have no log_scales.
+  const double* totals = nullptr;
 };
 
 // The sum at a query is values * exp(log_scales); both are indexed by slot of the query tree. Far

@@ -336,6 +336,7 @@ NB_MODULE(_core, m) {
         "nearest sample.");
   bind_scale(m);
   bind_forest(m);
+  bind_membership(m);
   bind_regression(m);
   bind_image(m);
   bind_memory(m);

@@ -138,6 +138,7 @@ inline double rows_times(const Tree& tree, double work) {
 // Each of these adds the functions of one file to the module.
 void bind_scale(nb::module_& m);       // local scales
 void bind_forest(nb::module_& m);      // cuts and cluster trees
+void bind_membership(nb::module_& m);  // shares of clusters
 void bind_regression(nb::module_& m);  // modal regression
 void bind_image(nb::module_& m);       // image segmentation
 void bind_memory(nb::module_& m);      // figures for memory estimates

@@ -62,7 +62,8 @@ auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighb
   Buffer<double> r(points.rows);
   Buffer<double> tau(points.rows);
   without_gil(threads, [&](const Execution& execution) {
-    local_scales_at(tree, points, options, execution, r.data(), tau.data());
+    const Tree searched = build_query_tree(points, tree, execution);
+    local_scales_at(tree, searched, options, execution, r.data(), tau.data());
   });
   return std::make_tuple(r.array(), tau.array());
 }

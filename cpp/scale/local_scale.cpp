@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "scale/block_scales.hpp"
@@ -17,7 +18,6 @@ namespace quickshift {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr Index queries_per_task = 64;
 // With more neighbors than this, the lists of all locations of a leaf would not fit into the cache,
 // and those of a block would take too much memory.
 constexpr double most_neighbors_in_leaf = 4096.0;
@@ -49,20 +49,37 @@ class WeightedScales {
         keeper_(options),
         point_(static_cast<std::size_t>(tree.features)) {}
 
+  // The scale of a location of the tree itself.
   ScaleOfPoint find(Index leaf, int i) {
     copy_point(tree_, leaf, i, point_.data());
-    keeper_.reset(guess_);
-    search_.from_leaf(leaf, point_.data(), keeper_);
-    if (!keeper_.is_complete()) {
-      keeper_.reset();
-      search_.from_leaf(leaf, point_.data(), keeper_);
-    }
-    const ScaleOfPoint scale = keeper_.scale(copies_);
-    guess_ = reach_factor * scale.reach_sq;
-    return scale;
+    search([&] { search_.from_leaf(leaf, point_.data(), keeper_); });
+    return scale();
+  }
+  // The scale of a location of another tree; none if there is no sample but at the location itself.
+  std::optional<ScaleOfPoint> find_at(const Tree& queries, Index leaf, int i) {
+    copy_point(queries, leaf, i, point_.data());
+    search([&] { search_.from_root(point_.data(), keeper_); });
+    if (keeper_.is_alone()) return {};
+    return scale();
   }
 
  private:
+  // Runs a search within the reach that is expected to suffice and, if it does not, without a
+  // limit.
+  template <class Run>
+  void search(const Run& run) {
+    keeper_.reset(guess_);
+    run();
+    if (keeper_.is_complete()) return;
+    keeper_.reset();
+    run();
+  }
+  ScaleOfPoint scale() {
+    const ScaleOfPoint found = keeper_.scale(copies_);
+    guess_ = reach_factor * found.reach_sq;
+    return found;
+  }
+
   const Tree& tree_;
   const CopyDistances& copies_;
   TreeSearch search_;
@@ -263,29 +280,23 @@ Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
   return near.take();
 }
 
-void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
+void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau) {
   const CopyDistances copies(options.dimension);
-  const Index tasks = (queries.rows + queries_per_task - 1) / queries_per_task;
-  run_tasks(execution, tasks, estimated_work(queries.rows, options), [&] {
-    return
-        [&, search = TreeSearch(tree), keeper = KeepByWeight(options),
-         point = std::vector<double>(static_cast<std::size_t>(tree.features))](Index task) mutable {
-          const Index end = std::min(queries.rows, (task + 1) * queries_per_task);
-          for (Index query = task * queries_per_task; query < end && !execution.stops(); ++query) {
-            copy_query(tree, queries, query, point.data());
-            keeper.reset();
-            search.from_root(point.data(), keeper);
-            if (keeper.is_alone()) {
-              r[query] = tau[query] = 1.0;
-              continue;
-            }
-            const ScaleOfPoint scale = keeper.scale(copies);
-            r[query] = unscaled(*scale.r, tree.exponent);
-            tau[query] = unscaled(scale.tau, tree.exponent);
-          }
-        };
+  Array<double> r_of_slot = unset_array<double>(queries.slots());
+  Array<double> tau_of_slot = unset_array<double>(queries.slots());
+  for_each_leaf(queries, estimated_work(queries.locations, options), execution, [&] {
+    return [&, scales = WeightedScales(tree, options, copies)](Index leaf) mutable {
+      for (int i = 0; i < queries.count(leaf); ++i) {
+        const Index slot = leaf * queries.stride + i;
+        const std::optional<ScaleOfPoint> scale = scales.find_at(queries, leaf, i);
+        r_of_slot[slot] = scale ? unscaled(*scale->r, tree.exponent) : 1.0;
+        tau_of_slot[slot] = scale ? unscaled(scale->tau, tree.exponent) : 1.0;
+      }
+    };
   });
+  spread_to_rows(queries, r_of_slot.data(), nan, execution, r);
+  spread_to_rows(queries, tau_of_slot.data(), nan, execution, tau);
 }
 
 Array<double> nearest_distances(const Tree& tree, const Execution& execution) {

@@ -23,8 +23,8 @@ Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
 
 // Writes r, for one K, and tau of points that need not be samples. A point at a sample's location
 // has that sample's values. For any other point, r and tau are taken over all samples. Both are 1
-// at the only location of samples.
-void local_scales_at(const Tree& tree, const Points& queries, const ScaleOptions& options,
+// at the only location of samples. queries: a tree of these points in the scale of the samples.
+void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& options,
                      const Execution& execution, double* r, double* tau);
 
 // The distance from each location to the nearest other one, by slot, in the caller's units.

@@ -21,6 +21,7 @@
 #include <climits>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "support/array.hpp"
@@ -122,6 +123,11 @@ Tree build_tree(const Points& points, const double* weights, const double* perio
 
 // Builds a tree of queries with the scale and the periods of the tree of samples.
 Tree build_query_tree(const Points& queries, const Tree& samples, const Execution& execution);
+
+// Builds a tree of some locations of a tree, with their weights, in the same scale and with the
+// same periods. slots: those of the locations, each at most once; row i of the new tree is
+// slots[i].
+Tree build_subtree(const Tree& tree, std::span<const Index> slots, const Execution& execution);
 
 // Computes the members of a tree that follow from its weights: their total, least and greatest, and
 // leaf_weights.

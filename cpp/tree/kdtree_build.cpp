@@ -308,6 +308,31 @@ Tree build_query_tree(const Points& queries, const Tree& samples, const Executio
                execution);
 }
 
+Tree build_subtree(const Tree& tree, std::span<const Index> slots, const Execution& execution) {
+  Tree subtree;
+  subtree.rows = subtree.locations = static_cast<Index>(slots.size());
+  subtree.features = tree.features;
+  subtree.exponent = tree.exponent;
+  subtree.period = tree.period;
+  subtree.periodic = tree.periodic;
+  Locations locations;
+  locations.count = subtree.locations;
+  locations.coordinates = unset_array<double>(subtree.locations * tree.features);
+  locations.weights.resize(slots.size());
+  run_ranges(execution, subtree.locations, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      for (int k = 0; k < tree.features; ++k) {
+        locations.coordinates[i * tree.features + k] = tree.coordinate(slots[i], k);
+      }
+      locations.weights[i] = std::ldexp(tree.weights[slots[i]], tree.weight_exponent);
+    }
+  });
+  choose_shape(subtree);
+  Array<Index> order = order_locations(subtree, locations.coordinates, execution);
+  enter_rows(subtree, locations, std::move(order), execution);
+  return subtree;
+}
+
 void copy_locations(const Tree& tree, double* coordinates, double* weights) {
   Index out = 0;
   for (Index slot = 0; slot < tree.slots(); ++slot) {

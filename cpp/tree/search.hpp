@@ -150,11 +150,12 @@ inline void copy_query(const Tree& tree, const Points& queries, Index query, dou
   }
 }
 
+inline constexpr Index leaves_per_task = 16;
+
 // Runs worker(leaf) on every leaf. make_worker is called once per thread.
 template <class MakeWorker>
 void for_each_leaf(const Tree& tree, double work, const Execution& execution,
                    const MakeWorker& make_worker) {
-  constexpr Index leaves_per_task = 16;
   const Index tasks = (tree.leaves() + leaves_per_task - 1) / leaves_per_task;
   run_tasks(execution, tasks, work, [&] {
     return [&, worker = make_worker()](Index task) mutable {

@@ -389,6 +389,65 @@ def linkage(
     SciPy linkage matrix of the edges from the given children to their parents; children must be in ascending order of distance.
     """
 
+def kernel_shares(
+    queries: Tree,
+    samples: Tree,
+    label_of_slot: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    clusters: int,
+    part_offsets: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    part_clusters: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    part_shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    top: int,
+    kernel: int,
+    bandwidth: float,
+    rtol: float,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+]:
+    """
+    The `top` largest shares at each query and the labels of their clusters, or with top = 0 the shares of all clusters and no labels. The share of a cluster is the part of the kernel sum that its samples contribute. The third array holds the queries at which the sum vanishes and all shares are 0. A label from `clusters` on is that of a location whose weight is divided between clusters.
+    """
+
+def nearest_shares(
+    queries: Tree,
+    samples: Tree,
+    label_of_slot: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    clusters: int,
+    part_offsets: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    part_clusters: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    part_shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    top: int,
+    neighbors: float,
+    dimension: int,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
+]:
+    """
+    The same for the `neighbors` nearest samples of each query, counted by weight: the share of a cluster is that of its samples among them. Samples at the same distance as the last count in part.
+    """
+
 def rungs(
     places: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)

@@ -32,6 +32,7 @@ __all__ = [
     "require_memory",
     "rule_bytes",
     "segment_bytes",
+    "share_bytes",
     "tree_bytes",
 ]
 
@@ -148,6 +149,29 @@ def rule_bytes(n_samples: int, n_features: int) -> int:
     if _core.may_search_in_blocks(n_features):
         needed += 2 * _block_bytes(n_samples, n_features)
     return needed
+
+
+def share_bytes(
+    n_queries: int, n_features: int, n_samples: int, n_columns: int, *, local: bool
+) -> int:
+    """Bytes that the shares of clusters at queries need if the result has this many columns.
+
+    With a bandwidth, every query has a list of the clusters that may contribute, which are assumed
+    to be three. The trees of one cluster's samples and queries are assumed to be half as large as
+    those of all.
+
+    Examples
+    --------
+    >>> share_bytes(1_000_000, 2, 1_000_000, 20, local=False) // 1_000_000
+    440
+    """
+    labels = 5 * n_samples  # of the rows and locations, and the indices by which they are found
+    building = prepare_bytes(n_queries, n_features)
+    after = tree_bytes(n_queries, n_features) + _WORD * n_queries * n_columns
+    if not local:
+        after += _WORD * n_queries * 14  # sums, reaches and lists
+        after += (building + prepare_bytes(n_samples, n_features)) // 2
+    return _WORD * labels + max(building, after)
 
 
 def find_clusters_bytes(n_samples: int, n_features: int, *, links: bool) -> int:

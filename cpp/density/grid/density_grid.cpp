@@ -254,13 +254,20 @@ class GridRun {
 };
 
 // Recomputes the sums that are too small for the error bound to hold, pair by pair and relative to
-// the term of the nearest sample.
+// the term of the nearest sample. If errors are relative to options.totals, most small sums do not
+// need that.
 void recompute_small_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                           double least_sum, const Execution& execution, Sums& sums) {
+  const auto matters = [&](Index slot) {
+    return !options.totals ||
+           std::ldexp(options.totals[slot], -samples.weight_exponent) < least_sum;
+  };
   std::vector<Index> small;
   std::vector<double> coordinates;
   for (Index slot = 0; slot < queries.slots(); ++slot) {
-    if (queries.row_of_slot[slot] < 0 || sums.values[slot] >= least_sum) continue;
+    if (queries.row_of_slot[slot] < 0 || sums.values[slot] >= least_sum || !matters(slot)) {
+      continue;
+    }
     small.push_back(slot);
     for (int k = 0; k < queries.features; ++k) {
       coordinates.push_back(std::ldexp(queries.coordinate(slot, k), queries.exponent));
@@ -275,7 +282,9 @@ void recompute_small_sums(const Tree& queries, const Tree& samples, const Densit
   Sums direct;
   direct.values = filled_array(rest.slots(), 0.0, execution);
   direct.log_scales = filled_array(rest.slots(), 0.0, execution);
-  direct_sums(rest, samples, options, execution, direct);
+  DensityOptions exact = options;
+  exact.totals = nullptr;
+  direct_sums(rest, samples, exact, execution, direct);
   for (std::size_t i = 0; i < small.size(); ++i) {
     const Index slot = rest.slot_of_row[i];
     sums.values[small[i]] = direct.values[slot];

@@ -21,6 +21,7 @@ from quickshift.checks.numbers import (
     check_count,
     check_nonnegative,
     check_tau,
+    check_whole,
 )
 from quickshift.estimators.base import validated
 from quickshift.estimators.spaces import Space
@@ -32,6 +33,7 @@ from quickshift.memory import (
     link_bytes,
     prepare_bytes,
     require_memory,
+    share_bytes,
 )
 from quickshift.stages.clusters import (
     Clusters,
@@ -51,6 +53,7 @@ from quickshift.stages.local_clusters import (
     tree_by_scale,
 )
 from quickshift.stages.local_scale import LocalScale, scales_at_points
+from quickshift.stages.membership import TopShares, label_samples, shares_at_points
 from quickshift.stages.parent_graph import ParentGraph, assign_points
 from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -94,6 +97,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     _absent: Indices  # rows of weight zero
     _absent_points: Numbers  # coordinates of these rows
     _absent_tau: Floats  # their own tau, under local scale
+    _row_weights: Floats | None  # kept if equal rows may have different labels
 
     def predict(self, X: ArrayLike) -> Indices:
         """Label new points.
@@ -112,9 +116,66 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         ndarray of shape (n_queries,)
             Label of each point's cluster.
         """
+        return self._predict(self._queries(X))
+
+    def predict_proba(self, X: ArrayLike, top: int | None = None) -> Floats | TopShares:
+        """Return how much of the density at each point comes from the samples of each cluster.
+
+        With a bandwidth, the share of a cluster is the part of the density at the point that the
+        kernels of its samples contribute. With local scale, it is the share of its samples among
+        the `n_neighbors_` nearest samples of the point, a sample at the point itself included. If
+        several samples are at the same distance as the last of these, each of them counts in part.
+        Samples count by their weights.
+
+        Shares tell how close to a border between clusters a point is, `strength` how far out it is.
+        The largest share is usually, but not always, that of the cluster that `predict` returns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The points.
+        top : int, optional
+            Return only this many clusters for each point, those with the largest shares. The
+            memory needed then depends on `top` instead of the number of clusters.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, `n_clusters_`) or TopShares
+            The share of each cluster; the columns are the labels, and each row sums to 1. With
+            `top`, a named tuple of ``labels`` and ``shares``, both of shape (n_queries, k), where k
+            is `top` or, if that is smaller, `n_clusters_`. The shares of a row fall; of equal
+            shares, the one of the lower label comes first.
+
+            At a point where the density is zero, or where the mean of all kernels relative to
+            their maximum underflows (below 2e-308), the cluster that `predict` returns has the
+            share 1. With the Gaussian or the exponential kernel, each share is accurate to about
+            `rtol`.
+
+        Examples
+        --------
+        >>> from quickshift import QuickShift
+        >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0]]
+        >>> model = QuickShift(bandwidth=3.0, tau=3.0).fit(X)
+        >>> model.predict_proba([[1.0], [5.0], [9.0]]).round(3)
+        array([[0.968, 0.032],
+               [0.555, 0.445],
+               [0.051, 0.949]])
+        >>> largest = model.predict_proba([[5.0], [9.0]], top=1)
+        >>> largest.labels.tolist(), largest.shares.round(3).tolist()
+        ([[0], [1]], [[0.555], [0.949]])
+        """
+        check_is_fitted(self)
+        n_clusters = self.n_clusters_
+        largest = None if top is None else min(check_whole(top, "top", 1), n_clusters)
         points = self._queries(X)
-        tau = self._tau if isinstance(self._tau, float) else None
-        return self._labels_of(points, self.labels_, tau)
+        n_queries, n_features = points.shape
+        columns = 2 * largest if largest else n_clusters  # labels and shares, or shares
+        local = isinstance(self._estimate, LocalScale)
+        needed = share_bytes(n_queries, n_features, self.labels_.size, columns, local=local)
+        instead = "pass fewer points at once, or pass `top`"
+        require_memory(needed, "predict_proba", points.shape, instead)
+        samples = label_samples(self._estimate, self.labels_, n_clusters, self._row_weights)
+        return shares_at_points(samples, points, self._predict, largest)
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density at points.
@@ -166,8 +227,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             From 1 at a mode down to 0 far away from all samples; see `strength_`.
         """
         points = self._queries(X)
-        tau = self._tau if isinstance(self._tau, float) else None
-        labels = self._labels_of(points, self.labels_, tau)
+        labels = self._predict(points)
         if isinstance(self._estimate, LocalScale):
             r = scales_at_points(self._estimate, points)[0]
             return self._strength_of(self._space.to_user(r), labels)
@@ -486,6 +546,11 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             tau = tau.copy()
             tau[self._absent] = self._absent_tau * multiple
         return tau, multiple
+
+    def _predict(self, points: Numbers) -> Indices:
+        """Label checked points as `predict` does."""
+        tau = self._tau if isinstance(self._tau, float) else None
+        return self._labels_of(points, self.labels_, tau)
 
     def _queries(self, X: ArrayLike) -> Numbers:
         """Return the coordinates of new points, after checking that their tree fits into memory."""

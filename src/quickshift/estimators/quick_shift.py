@@ -340,6 +340,8 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
             self._require_memory(points.shape, space)
             if report:
                 report.begin(points, sample_weight)
+            keeps_weights = weights is not None and self.ties == "strict"
+            self._row_weights = np.array(weights) if keeps_weights else None
             coordinates = self._enter(space, points)
             if cut_by["tau"] is not None:
                 cut_by["tau"] = self._from_user(cut_by["tau"], "tau")

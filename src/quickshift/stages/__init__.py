@@ -30,6 +30,7 @@ from quickshift.stages.diagnosis.separation import Separation, separation
 from quickshift.stages.forest import Forest, cut, cut_into, linkage
 from quickshift.stages.local_clusters import LocalClusters, find_local_clusters
 from quickshift.stages.local_scale import LocalScale, local_scale
+from quickshift.stages.membership import TopShares
 from quickshift.stages.parent_graph import ParentGraph, assign, climb
 from quickshift.stages.regression.branches import Branch, trace
 from quickshift.stages.regression.conditional_modes import ConditionalModes, conditional_modes
@@ -73,6 +74,7 @@ __all__ = [
     "Samples",
     "Separation",
     "StepFunction",
+    "TopShares",
     "assess",
     "assess_by_scale",
     "assign",
