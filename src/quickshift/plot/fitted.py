@@ -16,9 +16,11 @@ from quickshift.stages.tree.cluster_tree import ClusterTree
 __all__ = [
     "coordinates_of",
     "feature_names",
+    "is_on_globe",
     "log10_density_of",
     "log10_levels",
     "moves_of",
+    "periods_of",
     "quick_shift_of",
 ]
 
@@ -38,21 +40,45 @@ def quick_shift_of(fitted: QuickShift | Pipeline) -> QuickShift:
 
 
 def coordinates_of(fitted: QuickShift, rows: Indices) -> Floats:
-    """Return the coordinates of rows, with periodic features wrapped to [0, period)."""
-    points = np.empty((rows.size, fitted.n_features_in_))
-    absent = np.isin(rows, fitted._absent)
-    samples = fitted._graph.samples
-    points[~absent] = samples.tree.coordinates(np.ascontiguousarray(rows[~absent]))
-    points[absent] = fitted._absent_points[np.searchsorted(fitted._absent, rows[absent])]
-    if samples.period is not None:
-        closed = np.isfinite(samples.period)
-        points[:, closed] %= samples.period[closed]
+    """Return rows in the user's units.
+
+    Periodic features are wrapped to [0, period), longitudes to [-π, π).
+    """
+    if fitted._own_points is not None:
+        points = fitted._own_points[rows].astype(np.float64)
+    else:
+        points = np.empty((rows.size, fitted.n_features_in_))
+        absent = np.isin(rows, fitted._absent)
+        present = np.ascontiguousarray(rows[~absent])
+        points[~absent] = fitted._graph.samples.tree.coordinates(present)
+        points[absent] = fitted._absent_points[np.searchsorted(fitted._absent, rows[absent])]
+    period = fitted._space.period
+    if period is not None:
+        closed = np.isfinite(period)
+        points[:, closed] %= period[closed]
+    if is_on_globe(fitted):
+        points[:, 1] -= 2 * np.pi * np.floor((points[:, 1] + np.pi) / (2 * np.pi))
     return points
+
+
+def periods_of(fitted: QuickShift) -> Floats:
+    """Return the period of each feature, as it is drawn; infinite if it has none."""
+    if is_on_globe(fitted):
+        return np.array([np.inf, 2 * np.pi])
+    period = fitted._space.period
+    return np.full(fitted.n_features_in_, np.inf) if period is None else period
+
+
+def is_on_globe(fitted: QuickShift) -> bool:
+    """Return whether the features are latitudes and longitudes."""
+    return fitted.metric == "haversine"
 
 
 def feature_names(fitted: QuickShift) -> list[str]:
     """Return the names of the features: those of the data frame, or x0, x1 and so on."""
     names = getattr(fitted, "feature_names_in_", None)
+    if names is None and is_on_globe(fitted):
+        return ["latitude", "longitude"]
     if names is None:
         return [f"x{i}" for i in range(fitted.n_features_in_)]
     return [str(name) for name in names]

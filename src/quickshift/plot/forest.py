@@ -14,7 +14,14 @@ from quickshift.bundles import counted
 from quickshift.checks.plots import check_drawn_points, check_features
 from quickshift.plot.axes import Theme, point_size, set_title, spread_labels, with_unit
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import coordinates_of, feature_names, moves_of, quick_shift_of
+from quickshift.plot.fitted import (
+    coordinates_of,
+    feature_names,
+    is_on_globe,
+    moves_of,
+    periods_of,
+    quick_shift_of,
+)
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 
 if TYPE_CHECKING:
@@ -91,7 +98,7 @@ class ForestDisplay(Display):
         fitted: QuickShift | Pipeline,
         X: ArrayLike | None = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int, int] | None = None,
         unit: str | None = None,
     ) -> Self:
         """Compute what is drawn of a fit.
@@ -103,8 +110,9 @@ class ForestDisplay(Display):
         X : array-like of shape (n_samples, 2), optional
             Where to draw the samples, for example an embedding of many features in the plane. If it
             is not given, two features of the samples are drawn.
-        features : pair of int, default=(0, 1)
-            The features to draw if the samples have more than one.
+        features : pair of int, optional
+            The features to draw if the samples have more than one: by default the first two, or
+            longitude and latitude with ``metric="haversine"``.
         unit : str, optional
             Unit of the features, for the labels of the axes.
 
@@ -137,8 +145,8 @@ class ForestDisplay(Display):
         end = places[np.searchsorted(involved, model.parent_[rows])]
         kept, cut = _kept_and_cut(model, rows)
         kept_moves, of_kept = _segments(start[kept], end[kept], period)
-        closed = np.isfinite(period)
-        limits = np.where(closed[:, None], np.column_stack([np.zeros(2), period]), np.nan)
+        length = np.where(np.isfinite(period), period, np.nan)
+        first = -0.5 if is_on_globe(model) else 0.0  # in periods
         return cls(
             rows=rows,
             points=start,
@@ -147,7 +155,7 @@ class ForestDisplay(Display):
             kept_labels=model.labels_[rows[kept]][of_kept],
             cut_moves=_segments(start[cut], end[cut], period)[0],
             modes=places[np.searchsorted(involved, model.mode_indices_)],
-            limits=limits,
+            limits=length[:, None] * np.array([first, first + 1.0]),
             names=names,
             n_samples=n_samples,
             equal=X is None and model.n_features_in_ > 1,
@@ -241,17 +249,16 @@ class ForestDisplay(Display):
 
 
 def _places(
-    model: QuickShift, rows: Indices, features: tuple[int, int], unit: str | None
+    model: QuickShift, rows: Indices, features: tuple[int, int] | None, unit: str | None
 ) -> tuple[Floats, tuple[str, str], Floats]:
     """Return where rows are drawn, the labels of the axes and their periods."""
-    points, names = coordinates_of(model, rows), feature_names(model)
-    period = model._graph.samples.period
-    periods = np.full(model.n_features_in_, np.inf) if period is None else period
+    points, names, periods = coordinates_of(model, rows), feature_names(model), periods_of(model)
     if model.n_features_in_ == 1:
         places = np.column_stack([points[:, 0], model.density_[rows]])
         labels = with_unit(names[0], unit), with_unit("density", unit, -1)
         return places, labels, np.array([periods[0], np.inf])
-    chosen = list(check_features(features, model.n_features_in_))
+    usual = (1, 0) if is_on_globe(model) else (0, 1)  # maps have the longitude to the right
+    chosen = list(check_features(features or usual, model.n_features_in_))
     first, second = (with_unit(names[feature], unit) for feature in chosen)
     return points[:, chosen], (first, second), periods[chosen]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.plots import check_one_feature
-from quickshift.plot.fitted import coordinates_of, quick_shift_of
+from quickshift.plot.fitted import coordinates_of, periods_of, quick_shift_of
 from quickshift.stages.local_scale import LocalScale
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
     all samples, so that the density would have a spike at each of them. Between samples, the curve
     therefore interpolates their densities, and beyond them it is not higher than at the last one.
     """
-    period = model._graph.samples.period
-    if period is not None and np.isfinite(period[0]):
-        low, high = 0.0, float(period[0])
+    period = float(periods_of(model)[0])
+    if np.isfinite(period):
+        low, high = 0.0, period
     else:
         span = float(np.ptp(x)) or max(abs(float(x[0])), 1.0)
         low, high = float(x.min()) - _BEYOND * span, float(x.max()) + _BEYOND * span

@@ -12,7 +12,7 @@ from quickshift.arrays import Floats
 from quickshift.estimators.diagnosis import diagnose
 from quickshift.plot.axes import Theme, set_title, with_unit
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import feature_names
+from quickshift.plot.fitted import feature_names, periods_of
 from quickshift.plot.line import density_curve, on_line
 
 if TYPE_CHECKING:
@@ -111,14 +111,13 @@ class SeparationDisplay(Display):
         assert found is not None
         grid, density = density_curve(model, x)
         rows = np.array(pair)
-        period = model._graph.samples.period
-        length = np.inf if period is None else float(period[0])
+        radius = found.r_s * float(model.scale_[0])  # in the units of the feature
         return cls(
             grid=grid,
             density=density,
             ends=np.column_stack([x[rows], model.density_[rows]]),
-            separators=_separators(x, model.density_, x[rows], found.r_s, length),
-            r_s=found.r_s,
+            separators=_separators(x, model.density_, x[rows], radius, float(periods_of(model)[0])),
+            r_s=radius,
             level=found.level,
             delta=found.delta,
             name=with_unit(feature_names(model)[0], unit),

@@ -1,0 +1,82 @@
+"""Displays of fits whose distances are not those of the features: spheres and scales."""
+
+import numpy as np
+import pytest
+
+from quickshift import QuickShift
+from quickshift.plot import (
+    ClusterTreeDisplay,
+    CutsDisplay,
+    DecisionGraphDisplay,
+    ForestDisplay,
+    LevelSetDisplay,
+    PersistenceDisplay,
+    SeparationDisplay,
+)
+from sphere_cases import center_of, to_globe
+
+pytestmark = pytest.mark.usefixtures("closed_figures")
+
+
+@pytest.fixture(name="globe", scope="module")
+def fit_on_globe():
+    rng = np.random.default_rng(0)
+    places = [(0.0, np.pi), (1.2, 0.5), (0.3, 0.0)]
+    noise = 0.05 * rng.normal(size=(3, 80, 3))
+    return to_globe(np.concatenate([center_of(p) + n for p, n in zip(places, noise, strict=True)]))
+
+
+def test_places_on_the_globe_are_drawn_as_on_a_map(globe):
+    shifted = globe + np.array([0.0, 4 * np.pi])
+    display = ForestDisplay.from_estimator(QuickShift(metric="haversine").fit(shifted)).plot()
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("longitude", "latitude")
+    np.testing.assert_allclose(display.points[:, 1], globe[:, 0])
+    turns = (display.points[:, 0] - globe[:, 1]) / (2 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns), atol=1e-12)
+    assert (np.abs(display.points[:, 0]) <= np.pi).all()
+    assert display.ax_.get_xlim() == pytest.approx((-np.pi, np.pi))
+
+
+def test_moves_across_the_date_line_are_short(globe):
+    display = ForestDisplay.from_estimator(QuickShift(metric="haversine").fit(globe))
+    assert np.abs(np.diff(display.kept_moves[:, :, 0], axis=1)).max() < np.pi
+    assert (np.abs(display.kept_moves[:, :, 0]) > np.pi).any()  # some go beyond the edge
+
+
+@pytest.mark.parametrize("metric", ["haversine", "cosine"])
+@pytest.mark.parametrize("bandwidth", ["local", "auto"])
+@pytest.mark.parametrize(
+    "display",
+    [
+        ForestDisplay,
+        DecisionGraphDisplay,
+        CutsDisplay,
+        ClusterTreeDisplay,
+        PersistenceDisplay,
+    ],
+)
+def test_displays_of_points_on_spheres_are_drawn(globe, metric, bandwidth, display):
+    model = QuickShift(bandwidth, metric=metric).fit(globe)
+    assert display.from_estimator(model).plot().ax_.get_title()
+
+
+def test_samples_are_drawn_in_the_units_of_the_features(globe):
+    model = QuickShift(scale="std").fit(globe * [1.0, 1000.0])
+    display = ForestDisplay.from_estimator(model)
+    np.testing.assert_array_equal(display.points, globe * [1.0, 1000.0])
+    np.testing.assert_array_equal(display.modes, model.modes_)
+
+
+def test_displays_on_a_line_are_in_the_units_of_the_feature():
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(0, 1, (200, 1)), rng.normal(8, 1, (200, 1))])
+    plain = QuickShift(0.5, tau=1.0).fit(x)
+    scaled = QuickShift(0.5, tau=1.0, scale=[1000.0]).fit(1000.0 * x)
+    a, b = (SeparationDisplay.from_estimator(model, (5, 300)) for model in (plain, scaled))
+    np.testing.assert_allclose(b.separators, 1000.0 * a.separators)
+    assert b.r_s == pytest.approx(1000.0 * a.r_s)
+    assert 1000.0 * b.level == pytest.approx(a.level)
+    assert 1000.0 * b.delta == pytest.approx(a.delta)
+    a = LevelSetDisplay.from_estimator(plain, level=0.01)
+    b = LevelSetDisplay.from_estimator(scaled, level=1e-5)
+    np.testing.assert_allclose(b.component_intervals, 1000.0 * a.component_intervals)
