@@ -82,6 +82,9 @@ GAPS = [
     ([np.inf, 9, 1.6, 0.8], 3),  # exactly 0.8 Z0, and a ratio of exactly 2
     ([np.inf, 9, 1.6, 0.81], 2),
     ([np.inf, 9, 1.59, 0.1], 2),
+    # Without a ratio of at least 1.1, all from Z0 on stay; with one, those before the largest.
+    ([np.inf, *(3 / 1.05**i for i in range(25))], 10),
+    ([np.inf, *(3 / 1.11**i for i in range(3)), *(2.2 / 1.05**i for i in range(20))], 2),
     # No gap comes before a mode of at least twice Z0.
     ([np.inf, 40, 4.0, 2.9, 2.1, 1.6, 0.7], 6),
     ([np.inf, 40, 3.9, 2.8, 2.1, 1.6, 1.2], 2),

@@ -36,6 +36,7 @@ _GAP = 1.5
 _BEYOND_DOUBT = 2.0
 _WEAKEST = 0.8
 _WEAK_GAP = 2.0
+_LEAST_GAP = 1.1  # a ratio below this is no gap
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
@@ -216,7 +217,8 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     With "last", if one leaf is significant, the leaf before the gap may be less so: at least 0.8
     times ``least``, if the ratio is at least 2. The leaf after the gap has less than twice the
     least significance, since there is no doubt about leaves above that. If there is no such gap,
-    the largest ratio counts among the leaves that may come before a gap.
+    the largest ratio counts among the leaves that may come before a gap. If that is below 1.1, as
+    is common with very many clusters, every leaf of at least the least significance stays.
 
     Examples
     --------
@@ -240,8 +242,11 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     ends = finite >= least
     if gap == "last":
         ends = (finite >= _WEAKEST * least) & (following < _BEYOND_DOUBT * least)
-        wide = ratios >= np.where(finite >= least, _GAP, _WEAK_GAP)
-        ends = _last_of(ends & wide) if (ends & wide).any() else ends
+        wide = ends & (ratios >= np.where(finite >= least, _GAP, _WEAK_GAP))
+        if wide.any():
+            ends = _last_of(wide)
+        elif not (ratios[ends] >= _LEAST_GAP).any():
+            return contract(tree, significance < least)
     return contract(tree, significance < finite[np.argmax(np.where(ends, ratios, 0.0))])
 
 
