@@ -84,7 +84,11 @@ GAPS = [
     ([np.inf, 9, 1.59, 0.1], 2),
     # Without a ratio of at least 1.1, all from Z0 on stay; with one, those before the largest.
     ([np.inf, *(3 / 1.05**i for i in range(25))], 10),
-    ([np.inf, *(3 / 1.11**i for i in range(3)), *(2.2 / 1.05**i for i in range(20))], 2),
+    ([np.inf, 3, *(2.2 / 1.05**i for i in range(20))], 2),
+    (
+        [np.inf, 3.5, *(2.9 / 1.05**i for i in range(20))],
+        10,
+    ),  # not if these are less than a quarter
     # No gap comes before a mode of at least twice Z0.
     ([np.inf, 40, 4.0, 2.9, 2.1, 1.6, 0.7], 6),
     ([np.inf, 40, 3.9, 2.8, 2.1, 1.6, 1.2], 2),

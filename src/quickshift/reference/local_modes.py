@@ -114,8 +114,8 @@ def keep_significant(modes: Modes, least: float, gap: bool) -> Flags:
     significances in falling order, and q_j = Z_j / max(Z_j+1 or 0, Z0 / 4). If Z_1 < Z0, none of
     them stays. Otherwise Z_1 to Z_j stay, for a j with Z_j >= 0.8 Z0 and Z_j+1 < 2 Z0: the last
     one with q_j >= 1.5 if Z_j >= Z0, or q_j >= 2 if Z_j is smaller. If there is no such j, the one
-    of the largest q_j or, if that is below 1.1, the last one with Z_j >= Z0. Modes of infinite Z
-    stay in any case.
+    of the largest q_j among those with j >= m / 4, where m is the number of modes with Z >= Z0 or,
+    if that q_j is below 1.1, j = m. Modes of infinite Z stay in any case.
     """
     Z = modes.significance
     kept = np.isinf(Z)
@@ -126,17 +126,18 @@ def keep_significant(modes: Modes, least: float, gap: bool) -> Flags:
     if not falling or Z[falling[0]] < least:
         return kept
     ends, widest, best = [], 0.0, 0
+    m = sum(1 for mode in falling if Z[mode] >= least)
     for j, mode in enumerate(falling):
         following = float(Z[falling[j + 1]]) if j + 1 < len(falling) else 0.0
         ratio = float(Z[mode]) / max(following, least / 4)
         if Z[mode] < 0.8 * least or following >= 2 * least:
             continue
-        if ratio > widest:
+        if ratio > widest and j + 1 >= m / 4:
             widest, best = ratio, j
         if ratio >= (1.5 if Z[mode] >= least else 2.0):
             ends.append(j)
     if not ends and widest < 1.1:
-        kept[[mode for mode in falling if Z[mode] >= least]] = True
+        kept[falling[:m]] = True
         return kept
     kept[falling[: (ends[-1] if ends else best) + 1]] = True
     return kept

@@ -37,6 +37,7 @@ _BEYOND_DOUBT = 2.0
 _WEAKEST = 0.8
 _WEAK_GAP = 2.0
 _LEAST_GAP = 1.1  # a ratio below this is no gap
+_SMALLEST_PART = 0.25  # of the significant leaves that a gap of less than _GAP may leave
 
 
 def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
@@ -217,8 +218,9 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     With "last", if one leaf is significant, the leaf before the gap may be less so: at least 0.8
     times ``least``, if the ratio is at least 2. The leaf after the gap has less than twice the
     least significance, since there is no doubt about leaves above that. If there is no such gap,
-    the largest ratio counts among the leaves that may come before a gap. If that is below 1.1, as
-    is common with very many clusters, every leaf of at least the least significance stays.
+    the largest ratio counts among the leaves that may come before a gap, unless less than a quarter
+    of those of at least ``least`` would stay. If it is below 1.1, as is common with very many
+    clusters, all of these stay.
 
     Examples
     --------
@@ -243,9 +245,9 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     if gap == "last":
         ends = (finite >= _WEAKEST * least) & (following < _BEYOND_DOUBT * least)
         wide = ends & (ratios >= np.where(finite >= least, _GAP, _WEAK_GAP))
-        if wide.any():
-            ends = _last_of(wide)
-        elif not (ratios[ends] >= _LEAST_GAP).any():
+        fewest = _SMALLEST_PART * np.count_nonzero(finite >= least)
+        ends = _last_of(wide) if wide.any() else ends & (np.arange(1, finite.size + 1) >= fewest)
+        if not (ratios[ends] >= _LEAST_GAP).any():
             return contract(tree, significance < least)
     return contract(tree, significance < finite[np.argmax(np.where(ends, ratios, 0.0))])
 
