@@ -88,7 +88,7 @@ GAPS = [
     (
         [np.inf, 3.5, *(2.9 / 1.05**i for i in range(20))],
         10,
-    ),  # not if these are less than a quarter
+    ),  # one is less than a quarter
     # No gap comes before a mode of at least twice Z0.
     ([np.inf, 40, 4.0, 2.9, 2.1, 1.6, 0.7], 6),
     ([np.inf, 40, 3.9, 2.8, 2.1, 1.6, 1.2], 2),
