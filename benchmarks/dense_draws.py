@@ -19,7 +19,7 @@ __all__ = ["largest_by_chance"]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-ON_SEGMENT = np.arange(1, 8) / 8
+ON_SEGMENT = np.append(0.5 ** np.arange(10, 3, -1), np.arange(1, 8) / 8)
 ROWS_AT_ONCE = 100  # so that their distances to all samples fit into the cache
 REACHED = 8  # tau is the distance to this neighbor, given at least 64 samples
 

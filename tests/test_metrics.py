@@ -326,7 +326,7 @@ def test_tree_summary_and_diagnosis_speak_of_arcs(X):
     np.testing.assert_allclose(model.tree_.tau, model.tau_)
     summary = model.summary()
     between = great_circle(model.modes_, model.modes_)[0, 1]
-    assert summary.next_higher[1] == pytest.approx(between)
+    assert summary.nearest_denser[1] == pytest.approx(between)
     np.testing.assert_array_equal(summary.modes, X[model.mode_indices_])
     assert any("arcs in radians" in line for line in summary.chosen)
     assert summary.hints == []

@@ -371,3 +371,26 @@ def test_a_pipeline_passes_the_call_on(X):
     np.testing.assert_array_equal(pipeline.predict_proba(X), pipeline[1].predict_proba(scaled))
     top = pipeline.predict_proba(X, top=1)
     np.testing.assert_array_equal(top.shares, pipeline[1].predict_proba(scaled, top=1).shares)
+
+
+def test_heavy_samples_do_not_hide_those_between_them_and_light_ones():
+    X = np.concatenate(
+        [np.linspace(0, 1, 400), np.linspace(1.2, 5, 3000), np.linspace(100, 101, 40)]
+    )
+    weights = np.repeat([0.05, 100.0], [3400, 40])
+    model = QuickShift(tau=0.1, n_neighbors=60).fit(X[:, None], sample_weight=weights)
+    query = [[0.5]]
+    expected = reference.neighbor_shares(
+        X[:, None], model.labels_, query, 60, sample_weight=weights
+    )
+    np.testing.assert_allclose(model.predict_proba(query), expected, atol=1e-12)
+
+
+def test_many_clusters_in_reach_are_as_accurate_as_few():
+    X = 10 * np.random.default_rng(0).normal(size=(1000, 1))
+    rough = QuickShift(bandwidth=8.0, tau=1e-9, rtol=1e-3).fit(X)
+    exact = QuickShift(bandwidth=8.0, tau=1e-9, rtol=0).fit(X)
+    assert rough.n_clusters_ == 1000
+    difference = rough.predict_proba([[0.0]])[0][rough.labels_]
+    difference -= exact.predict_proba([[0.0]])[0][exact.labels_]
+    assert np.abs(difference).max() < 5e-3 * 1e-3

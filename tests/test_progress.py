@@ -218,7 +218,8 @@ RULED = ["prepare", "choose_bandwidth", "estimate_density", "climb", "choose_tau
 LOCAL = ["prepare", "local_scale", "climb", "cut"]
 ONE_SCALE = [*LOCAL, "link"]
 # If no scale finds two clusters, the cluster tree of the first scale is linked once more.
-THREE_SCALES = ["prepare", *3 * ONE_SCALE[1:], "cut", "link"]
+# The second and the third are measured together.
+THREE_SCALES = ["prepare", *2 * ONE_SCALE[1:], *ONE_SCALE[2:], "cut", "link"]
 SETTINGS = [
     (QuickShift("auto"), RULED),
     (QuickShift(bandwidth=0.5, tau=1.0), GIVEN),

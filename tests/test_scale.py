@@ -200,7 +200,7 @@ def test_printed_parameters_reproduce_the_labels(X, scale, settings):
 def test_distances_between_modes_are_in_units_of_scale(X):
     model = QuickShift(scale="std").fit(X)
     first, second = model.modes_ / model.scale_
-    assert model.summary().next_higher[1] == pytest.approx(np.linalg.norm(first - second))
+    assert model.summary().nearest_denser[1] == pytest.approx(np.linalg.norm(first - second))
 
 
 def test_hint_about_spreads_names_the_parameter_and_goes_with_it(X):

@@ -11,6 +11,7 @@ import pytest
 from clustering_cases import GAPS
 from quickshift import QuickShift, kernels, stages
 from quickshift.datasets import blobs
+from quickshift.stages.tree.significance import standard_errors
 
 
 def assessed(X, bandwidth, tau, kernel="gaussian", **settings):
@@ -199,3 +200,20 @@ def test_attribute_is_that_of_the_modes():
         tree = QuickShift(**settings).fit(X).tree_
         leaves = tree.leaf_labels[model.mode_indices_]
         np.testing.assert_array_equal(model.significance_, tree.significance[leaves])
+
+
+@pytest.mark.parametrize("bandwidth", ["local", 0.1])
+def test_clusters_at_equal_distances_are_not_joined_across_each_other(bandwidth):
+    rng = np.random.default_rng(0)
+    sizes = [120, *7 * [80], 110]
+    X = np.concatenate([rng.normal(c, 0.05, (size, 1)) for c, size in enumerate(sizes)])
+    model = QuickShift(bandwidth).fit(X)
+    assert model.n_clusters_ == 9
+
+
+def test_a_lower_saddle_makes_no_mode_less_significant():
+    estimate = stages.fit_estimate(stages.prepare(np.arange(20.0)[:, None]), 1.0)
+    births, deaths = np.full(60, 50.0), np.geomspace(50.0, 1e-3, 60)
+    found = standard_errors(births, deaths, estimate)
+    assert (np.diff(found) >= 0).all()
+    assert found[0] == 0

@@ -76,7 +76,7 @@ def test_columns_describe_the_clusters(settings, weighted, X):
 def test_distance_to_the_next_higher_mode_is_that_of_the_modes(X):
     model = QuickShift(min_significance=0.0).fit(X)
     assert model.n_clusters_ > 5
-    found = model.summary().next_higher
+    found = model.summary().nearest_denser
     assert np.isinf(found[0])
     for i in range(1, model.n_clusters_):
         higher = np.linalg.norm(model.modes_[:i] - model.modes_[i], axis=1)
@@ -164,3 +164,33 @@ def test_names_of_features_are_those_of_the_table():
 
 def test_summary_is_public():
     assert isinstance(QuickShift().fit([[0.0], [1.0]]).summary(), quickshift.estimators.Summary)
+
+
+def test_printed_code_passes_weights_if_the_fit_had_some(X):
+    sample_weight = np.random.default_rng(1).integers(1, 9, len(X))
+    model = QuickShift().fit(X, sample_weight=sample_weight)
+    names = {"QuickShift": QuickShift, "X": X, "sample_weight": sample_weight}
+    for fitted in (model, model.recut(n_clusters=2)):
+        again = eval(call_of(fitted.summary()), names)
+        np.testing.assert_array_equal(again.labels_, fitted.labels_)
+
+
+def test_parameters_set_after_the_fit_do_not_change_the_summary(X):
+    model = QuickShift().fit(X)
+    before = str(model.summary())
+    model.set_params(n_clusters=7, kernel="uniform", bandwidth=2.0)
+    assert str(model.summary()) == before
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1.0, 1e200])
+def test_hints_about_spreads_are_right_for_any_unit(factor):
+    X = factor * np.random.default_rng(0).normal(size=(1000, 2))
+    constant = np.full(1000, 0.1)
+    hints = QuickShift().fit(np.column_stack([X, constant])).summary().hints
+    assert hints == ["1 features are constant and make no difference."]
+
+
+def test_as_many_clusters_as_samples_cannot_become_more():
+    assert not any(
+        "One cluster more" in line for line in QuickShift().fit([[1.0]]).summary().chosen
+    )

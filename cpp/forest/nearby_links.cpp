@@ -100,12 +100,13 @@ void link_by_lists(NearbyLinks& links, const LinkLength& length, const Execution
 }  // namespace
 
 NearbyLinks::NearbyLinks(const Tree& searched, const PieceOfRow& rows,
-                         std::span<const Saddle> edges, const double* tau_of_row,
+                         std::span<const Saddle> edges, const LinkLength& length,
                          const Execution& execution)
-    : tree(searched),
-      points(searched, rows, edges, execution),
-      piece_of_node(pieces_of_nodes(searched, points.pieces, execution)),
-      reaches(reaches_of(searched, tau_of_row, execution)) {}
+    : tree(searched), points(searched, rows, edges, execution) {
+  if (length.near) return;
+  piece_of_node = pieces_of_nodes(searched, points.pieces, execution);
+  reaches = reaches_of(searched, length.tau_of_row, execution);
+}
 
 void link_by_search(NearbyLinks& links, const Execution& execution) {
   const Tree& tree = links.tree;
@@ -126,7 +127,7 @@ std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows
                                         std::span<const Saddle> edges, const LinkLength& length,
                                         const Execution& execution) {
   if (rows.pieces == 1) return {};
-  NearbyLinks links(tree, rows, edges, length.tau_of_row, execution);
+  NearbyLinks links(tree, rows, edges, length, execution);
   if (length.near) {
     link_by_lists(links, length, execution);
   } else if (tree.periodic || tree.features <= most_features_for_search) {

@@ -12,8 +12,9 @@ namespace quickshift {
 // Every point searches its surroundings for points of other pieces. Of all links between two pieces
 // only the first in the order of saddles counts, so one table per thread suffices.
 struct NearbyLinks {
+  // With lists of near locations, nothing is searched.
   NearbyLinks(const Tree& tree, const PieceOfRow& rows, std::span<const Saddle> edges,
-              const double* tau_of_row, const Execution& execution);
+              const LinkLength& length, const Execution& execution);
 
   // A table for the calling thread.
   SaddleTable& new_table() {
@@ -28,8 +29,10 @@ struct NearbyLinks {
 
   const Tree& tree;
   PiecesOfLocations points;
-  Array<Index> piece_of_node;  // the piece of a node that lies in one; -1 for the others
-  Array<double> reaches;       // by slot: the largest squared distance within its tau
+  // For searches: the piece of a node that lies in one, -1 for the others; and by slot the largest
+  // squared distance within its tau.
+  Array<Index> piece_of_node;
+  Array<double> reaches;
   std::deque<SaddleTable> tables;
   std::mutex mutex;
 };

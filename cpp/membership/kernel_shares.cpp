@@ -24,6 +24,8 @@ constexpr double far_mean = 1e-200;
 constexpr Index entries_per_block = Index{1} << 22;
 constexpr Index entries_per_query = 24;
 
+constexpr std::size_t most_labels_to_infer = 4;
+
 class KernelShares {
  public:
   KernelShares(const Tree& queries, const Tree& samples, const Labels& labels,
@@ -113,10 +115,11 @@ class KernelShares {
   bool vanishes(Index slot) const { return !(totals_[slot] > least_total_); }
   bool is_far(Index slot) const { return totals_[slot] < far_total_; }
   // Whether the sum of one label is what the sums of the others leave. That saves almost half of
-  // the sums. Exact sums are all computed, because a difference may be tiny where it should be
-  // zero.
-  bool infers(Index slot) const {
-    return is_infinite(options_.kernel) && options_.rtol > 0.0 && !is_far(slot);
+  // the sums. It also adds up their errors, so it is done for few labels only. Exact sums are all
+  // computed, because a difference may be tiny where it should be zero.
+  bool infers(Index slot, std::size_t labels) const {
+    return is_infinite(options_.kernel) && options_.rtol > 0.0 && !is_far(slot) &&
+           labels <= most_labels_to_infer;
   }
 
   // Sorts the entries that need a sum by label.
@@ -126,7 +129,7 @@ class KernelShares {
         const std::span<LabelValue> list = lists.of(slot);
         if (list.size() < 2 || vanishes(slot)) continue;
         for (LabelValue& entry : list) {
-          if (!(infers(slot) && entry.value < 0.0)) body(Place{slot, &entry});
+          if (!(infers(slot, list.size()) && entry.value < 0.0)) body(Place{slot, &entry});
         }
       }
     };

@@ -92,6 +92,10 @@ class KeepLabels {
     std::size_t kept = 0;
     while (kept < found_.size() && weight < neighbors_) weight += found_[kept++].weight;
     while (kept < found_.size() && found_[kept].square == found_[kept - 1].square) ++kept;
+    if (kept == found_.size()) {  // they may weigh less than K
+      most_ = 2 * kept + 64;
+      return;
+    }
     found_.resize(kept);
     reach_ = found_.back().square;
     most_ = 2 * kept + 64;

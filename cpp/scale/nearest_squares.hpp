@@ -103,7 +103,7 @@ class NearestSquares {
       r_[k] = sum_of_distances(limit) / static_cast<double>(neighbors[k] - 1);
     }
     if (spaced < 0.0) spaced = smallest(spacing);
-    return {r_.data(), std::sqrt(spaced), farthest};
+    return {r_.data(), std::sqrt(spaced), std::max(farthest, spaced)};
   }
 
  private:

@@ -39,7 +39,7 @@ __all__ = [
 _WORD = 8  # bytes of a float64 or an int64
 _BLOCK = 256  # most points of a block
 _MOST_NEIGHBORS_IN_BLOCKS = 4096  # with more neighbors, scales are found by the tree
-_MOST_NEAR = 8  # most samples within the tau of a sample that are listed
+_MOST_NEAR = 16  # most samples within the tau of a sample that are listed
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 

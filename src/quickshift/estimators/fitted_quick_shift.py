@@ -3,6 +3,7 @@
 from __future__ import annotations  # short types in the output of `help`
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -91,6 +92,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
     _clusters: Clusters
     _log_density: Floats | None  # computed on first access
     _tree: ClusterTree | None  # linked on first access
+    _settings: SimpleNamespace  # the parameters of the fit, which `set_params` may change later
+    _weighted: bool  # whether the fit had sample weights
     _recut_from: str | None  # after a recut, the Python code that gives these clusters
     _tau: float | Floats  # tau of the cut, also of samples of weight zero
     _multiple_of_tau: float  # of each sample's own tau that `tau_` is, under local scale
@@ -340,11 +343,14 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         self._require_absent()
         new = type(self).__new__(type(self))
         new.__dict__.update(vars(self))
+        changed: dict[str, Any] = {}
         if name != "min_cluster_size":
-            new.tau, new.n_clusters, new.min_significance = "auto", None, "auto"
-            new.min_cluster_size = 1
-        setattr(new, name, given[name])
-        new._recut_from = f"{reproduce(self)}.fit(X).recut({name}={given[name]!r})"
+            changed = {"tau": "auto", "n_clusters": None, "min_significance": "auto"}
+            changed["min_cluster_size"] = 1
+        changed[name] = given[name]
+        new.__dict__.update(changed)
+        new._settings = SimpleNamespace(**vars(self._settings) | changed)
+        new._recut_from = f"{reproduce(self)}.recut({name}={given[name]!r})"
         new._store_clusters(new._cut_by(name, given[name]))
         return new
 
@@ -616,6 +622,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         self.parent_distance_ = self._space.to_user(graph.distance)
         self.density_ = estimate.density(graph.heights)
         self._log_density = self._recut_from = None
+        self._settings = SimpleNamespace(**self.get_params(deep=False))
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         self._store_scales(estimate)

@@ -56,8 +56,6 @@ from quickshift.stages.samples import Samples, build_samples
 
 __all__ = ["QuickShift"]
 
-_SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
-
 
 class QuickShift(CallbackSupportMixin, FittedQuickShift):
     """Cluster samples by moving each one to its nearest sample of higher density.
@@ -342,6 +340,7 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
                 report.begin(points, sample_weight)
             keeps_weights = weights is not None and self.ties == "strict"
             self._row_weights = np.array(weights) if keeps_weights else None
+            self._weighted = weights is not None
             coordinates = self._enter(space, points)
             if cut_by["tau"] is not None:
                 cut_by["tau"] = self._from_user(cut_by["tau"], "tau")

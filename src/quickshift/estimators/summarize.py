@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickshift.arrays import Floats
+from quickshift.bandwidth import feature_scale
 from quickshift.estimators.summary import REPRODUCE, Candidate, Summary
 from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
 from quickshift.stages.parent_graph import find_parents
@@ -36,8 +37,8 @@ def summarize(fitted: "QuickShift") -> Summary:
     n_features = fitted.n_features_in_
     death = kept.persistence()[:, 1]
     meets = death > 0
-    joins_at = np.zeros(death.size)
-    joins_at[meets] = _densities(kept, death[meets])
+    saddles = np.zeros(death.size)
+    saddles[meets] = _densities(kept, death[meets])
     candidates = _candidates(fitted, tree)
     n_more = tree.leaf_indices.size - kept.leaf_indices.size - len(candidates)
     return Summary(
@@ -46,16 +47,15 @@ def summarize(fitted: "QuickShift") -> Summary:
         modes=fitted.modes_,
         densities=_densities(kept, kept.births),
         significance=fitted.significance_,
-        next_higher=_next_higher(fitted),
+        nearest_denser=_nearest_denser(fitted),
         joins=kept.towards,
-        joins_at=joins_at,
+        saddles=saddles,
         candidates=candidates,
         n_more=n_more if candidates else 0,
         chosen=[
             *_density_lines(fitted),
             *_mode_lines(fitted),
-            _next_steps(fitted, kept, candidates),
-            _doubtful(fitted.strength_),
+            *filter(None, [_next_steps(fitted, kept, candidates), _doubtful(fitted.strength_)]),
         ],
         hints=_hints(fitted),
         feature_names=[f"x{i}" for i in range(n_features)] if names is None else list(names),
@@ -70,7 +70,7 @@ def _densities(tree: ClusterTree, levels: Floats) -> Floats:
         return np.exp(tree.log_unit + tree.power * np.log(levels))
 
 
-def _next_higher(fitted: "QuickShift") -> Floats:
+def _nearest_denser(fitted: "QuickShift") -> Floats:
     """Return the distance from each mode to the nearest higher one; modes are in falling order."""
     modes = fitted._graph.samples.tree.coordinates(fitted.mode_indices_)
     samples = build_samples(modes, None, fitted._graph.samples.period, n_jobs=1)
@@ -105,10 +105,11 @@ def _reason(fitted: "QuickShift", significance: float, number: int, strongest: f
     It would be one of the given number of clusters. ``strongest`` is the significance of the
     strongest mode that was not kept.
     """
-    chance, size = fitted._chance(), fitted.min_cluster_size
-    if fitted.n_clusters is not None and number > fitted.n_clusters:
-        return f"{fitted.n_clusters} clusters were asked for"
-    least = fitted.min_significance
+    settings = fitted._settings
+    chance, size = fitted._chance(), settings.min_cluster_size
+    if settings.n_clusters is not None and number > settings.n_clusters:
+        return f"{settings.n_clusters} clusters were asked for"
+    least = settings.min_significance
     if not isinstance(least, str) and significance < least:
         return f"less than min_significance={least:g}"
     if size > 1 and significance >= fitted.min_significance_:
@@ -130,10 +131,10 @@ def _density_lines(fitted: "QuickShift") -> list[str]:
 
 def _moves(fitted: "QuickShift") -> list[str]:
     """Say how the density was estimated, and which moves were kept."""
-    estimate, tau = fitted._estimate, fitted.tau_
+    estimate, tau, settings = fitted._estimate, fitted.tau_, fitted._settings
     if not isinstance(estimate, LocalScale):
-        rule = f", chosen by {fitted.bandwidth!r}" if isinstance(fitted.bandwidth, str) else ""
-        automatic = isinstance(fitted.tau, str) and fitted._recut_from is None
+        rule = f", chosen by {settings.bandwidth!r}" if isinstance(settings.bandwidth, str) else ""
+        automatic = isinstance(settings.tau, str) and fitted._recut_from is None
         chosen = ", chosen automatically" if automatic else ""
         return [
             f"Density: {estimate.kernel.name} kernel, bandwidth {fitted.bandwidth_:.4g}{rule}.",
@@ -141,7 +142,7 @@ def _moves(fitted: "QuickShift") -> list[str]:
         ]
     k, usual = estimate.n_neighbors, default_neighbors(estimate.samples.total_weight)
     tried = ""
-    if isinstance(fitted.n_neighbors, str) and k > usual:
+    if isinstance(settings.n_neighbors, str) and k > usual:
         tried = f", since {usual} neighbors found one cluster only"
     lines = [
         f"Density: from the mean distance r to the {k} nearest samples{tried}; "
@@ -166,41 +167,40 @@ def _ordinal(number: int) -> str:
 
 def _mode_lines(fitted: "QuickShift") -> list[str]:
     """Say which modes were kept, and how to fit the same clusters again."""
-    n_modes = fitted._clusters.unmerged.roots.size
-    if not isinstance(fitted.tau, str):
+    n_modes, settings = fitted._clusters.unmerged.roots.size, fitted._settings
+    if not isinstance(settings.tau, str):
         kept = f"Modes: all {n_modes} are kept."
         if fitted.n_clusters_ < n_modes:
             kept = f"Modes: {n_modes} found, of which clusters below min_cluster_size are merged."
-    elif fitted.n_clusters is not None:
-        kept = f"Modes: {n_modes} found, the {fitted.n_clusters} most significant are kept."
-    elif not isinstance(fitted.min_significance, str):
-        least = fitted.min_significance
+    elif settings.n_clusters is not None:
+        kept = f"Modes: {n_modes} found, the {settings.n_clusters} most significant are kept."
+    elif not isinstance(settings.min_significance, str):
+        least = settings.min_significance
         kept = f"Modes: {n_modes} found, those of significance {least:g} or more are kept."
     else:
         kept = (
             f"Modes: {n_modes} found, {fitted.n_clusters_} kept. The chance level is "
             f"{fitted._chance():.3g}: in one Gaussian, a second mode is rarely more significant."
         )
-    if fitted.min_cluster_size > 1 and isinstance(fitted.tau, str):
-        kept += f" Then clusters below min_cluster_size={fitted.min_cluster_size:g} are merged."
-    fit = "" if fitted._recut_from else ".fit(X)"
-    return [kept, f"{REPRODUCE}{reproduce(fitted)}{fit}"]
+    if settings.min_cluster_size > 1 and isinstance(settings.tau, str):
+        kept += f" Then clusters below min_cluster_size={settings.min_cluster_size:g} are merged."
+    return [kept, f"{REPRODUCE}{reproduce(fitted)}"]
 
 
 def reproduce(fitted: "QuickShift") -> str:
     """Return a line of Python that gives the same clusters."""
     if fitted._recut_from is not None:
         return fitted._recut_from
-    estimate = fitted._estimate
+    settings = fitted._settings
     given: dict[str, Any] = {}
-    if isinstance(estimate, LocalScale):
-        given["n_neighbors"] = estimate.n_neighbors
+    if isinstance(fitted._estimate, LocalScale):
+        given["n_neighbors"] = fitted._estimate.n_neighbors
     else:
         given["bandwidth"] = fitted.bandwidth_
-    if not isinstance(fitted.tau, str):
-        given["tau"] = fitted.tau
-    elif fitted.n_clusters is not None:
-        given["n_clusters"] = fitted.n_clusters
+    if not isinstance(settings.tau, str):
+        given["tau"] = settings.tau
+    elif settings.n_clusters is not None:
+        given["n_clusters"] = settings.n_clusters
     else:
         given["min_significance"] = fitted.min_significance_
     defaults: dict[str, Any] = {
@@ -210,18 +210,19 @@ def reproduce(fitted: "QuickShift") -> str:
         "rtol": 1e-9,
     }
     given |= {
-        name: getattr(fitted, name)
+        name: getattr(settings, name)
         for name, default in defaults.items()
-        if getattr(fitted, name) != default
+        if getattr(settings, name) != default
     }
-    if fitted.period is not None:
-        given |= {"metric": "periodic", "period": np.asarray(fitted.period).tolist()}
-    elif fitted.metric != "euclidean":
-        given["metric"] = fitted.metric
-    if fitted.scale is not None:
-        given["scale"] = np.asarray(fitted.scale).tolist()
+    if settings.period is not None:
+        given |= {"metric": "periodic", "period": np.asarray(settings.period).tolist()}
+    elif settings.metric != "euclidean":
+        given["metric"] = settings.metric
+    if settings.scale is not None:
+        given["scale"] = np.asarray(settings.scale).tolist()
     words = ", ".join(f"{name}={_literal(value)}" for name, value in given.items())
-    return f"QuickShift({words})"
+    weights = ", sample_weight=sample_weight" if fitted._weighted else ""
+    return f"QuickShift({words}).fit(X{weights})"
 
 
 def _literal(value: Any) -> str:
@@ -235,15 +236,17 @@ def _next_steps(fitted: "QuickShift", kept: ClusterTree, candidates: list[Candid
     """Say how to get one cluster more or fewer."""
     k = fitted.n_clusters_
     split = f", which splits cluster {candidates[0].cluster}" if candidates else ""
-    steps = f"One cluster more: recut(n_clusters={k + 1}){split}."
+    steps = ""
+    if k < fitted._graph.samples.tree.n_locations:
+        steps = f"One cluster more: recut(n_clusters={k + 1}){split}. "
     finite = np.flatnonzero(kept.towards >= 0)
     if finite.size:
         weakest = finite[np.argmin(kept.known_significance()[finite])]
         steps += (
-            f" One fewer: recut(n_clusters={k - 1}), which joins cluster {weakest} to "
+            f"One fewer: recut(n_clusters={k - 1}), which joins cluster {weakest} to "
             f"{kept.towards[weakest]}."
         )
-    return steps
+    return steps.rstrip()
 
 
 def _doubtful(strength: Floats) -> str:
@@ -282,8 +285,7 @@ def _hints(fitted: "QuickShift") -> list[str]:
 
 def _spread_hints(samples: Samples, points: Floats, weights: Floats) -> list[str]:
     """Say that features have very different spreads, or none."""
-    center = np.average(points, axis=0, weights=weights)
-    spreads = np.sqrt(np.average((points - center) ** 2, axis=0, weights=weights))
+    spreads = np.array([feature_scale(column, weights, "std") for column in points.T])
     if samples.period is not None:
         spreads = spreads[np.isinf(samples.period)]
     hints, varying = [], spreads[spreads > 0]

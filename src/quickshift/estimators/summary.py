@@ -93,11 +93,11 @@ class Summary:
         Density at the modes.
     significance : ndarray of shape (n_clusters,)
         Prominence of the modes in standard errors.
-    next_higher : ndarray of shape (n_clusters,)
+    nearest_denser : ndarray of shape (n_clusters,)
         Distance from each mode to the nearest higher mode; infinite for the highest.
     joins : ndarray of shape (n_clusters,)
         The cluster that takes the samples if the mode is merged; -1 for none.
-    joins_at : ndarray of shape (n_clusters,)
+    saddles : ndarray of shape (n_clusters,)
         Density of the saddle to that cluster; 0 if they do not meet.
     candidates : list of Candidate
         The most significant modes that were not kept, at most three.
@@ -116,9 +116,9 @@ class Summary:
     modes: Floats
     densities: Floats
     significance: Floats
-    next_higher: Floats
+    nearest_denser: Floats
     joins: Indices
-    joins_at: Floats
+    saddles: Floats
     candidates: list[Candidate]
     n_more: int
     chosen: list[str]
@@ -144,9 +144,9 @@ class Summary:
             "share": self.sizes / self.sizes.sum(),
             "density": self.densities,
             "significance": self.significance,
-            "nearest_denser": self.next_higher,
+            "nearest_denser": self.nearest_denser,
             "joins": self.joins,
-            "saddle": self.joins_at,
+            "saddle": self.saddles,
         }
         modes = {f"mode_{name}": self.modes[:, i] for i, name in enumerate(self.feature_names)}
         index = pandas.RangeIndex(len(self), name="label")
@@ -192,7 +192,7 @@ class Summary:
                 f"{self.sizes[i] / total:.1%}",
                 f"{self.densities[i]:.3g}",
                 f"{self.significance[i]:.3g}",
-                "none" if np.isinf(self.next_higher[i]) else f"{self.next_higher[i]:.3g}",
+                "none" if np.isinf(self.nearest_denser[i]) else f"{self.nearest_denser[i]:.3g}",
                 "none" if self.joins[i] < 0 else str(self.joins[i]),
                 self._saddle(i),
                 _point(self.modes[i]),
@@ -201,7 +201,7 @@ class Summary:
         ]
 
     def _saddle(self, i: int) -> str:
-        return "none" if self.joins_at[i] == 0 else f"{self.joins_at[i]:.3g}"
+        return "none" if self.saddles[i] == 0 else f"{self.saddles[i]:.3g}"
 
     @property
     def remarks(self) -> list[str]:

@@ -249,7 +249,7 @@ def measure_scales(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[LocalScale]:
-    """Measure local scales for several K, in rising order, in the time that the largest takes."""
+    """Measure local scales for several K, in rising order, by one search for the largest."""
     with reporting(progress, "local_scale") as report:
         found, tau, near = _core.local_scales(
             samples.tree,

@@ -22,8 +22,12 @@ __all__ = ["assess", "keep_most_significant", "keep_significant"]
 
 
 # For a mode that meets no other mode, the density is evaluated on the straight segment to its
-# parent, at these shares of the segment's length.
-_ON_SEGMENT = np.arange(1, 8) / 8
+# parent, at these shares of the segment's length. The points near the mode are there because the
+# segment may lead through other clusters, all of them as far from each other as from the mode.
+_ON_SEGMENT = np.append(0.5 ** np.arange(10, 3, -1), np.arange(1, 8) / 8)
+# log(b/s) / √(1/b + 1/s) is largest at this s/b: for lower s, the uncertainty of s outweighs the
+# drop.
+_LOWEST_DEATH = 0.10886
 _BLOCK = 1 << 22  # number of coordinates on segments that are held in memory at once
 _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
 _ROUNDING = 1e-9  # relative; sums that differ by less are equal
@@ -44,7 +48,8 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     """Compute the significance of each leaf: its prominence in standard errors of the estimate.
 
     The logarithm of an estimated density f has approximately the variance v(f) = ∫K² / (W hᵈ f). A
-    leaf of density b that is absorbed at level s has the significance log(b/s) / √(v(b) + v(s)).
+    leaf of density b that is absorbed at level s has the significance log(b/s) / √(v(b) + v(s)) or,
+    if it is larger, the same for a level between b and s.
     A leaf that meets no other leaf is compared with its parent, the nearest higher sample: s is the
     lowest density on the straight segment between them, but at least the density of a point without
     neighbors; otherwise every outlier would be infinitely significant. The significance is 0 if the
@@ -108,9 +113,15 @@ def _may_drop(birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGra
 
 
 def standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
-    """Return the difference of the logarithms of two sums, divided by its standard deviation."""
+    """Return the difference of the logarithms of two sums, divided by its standard deviation.
+
+    It is the largest such quotient over all levels from the birth down to the death, since a leaf
+    that is separate at a low level is separate at all levels above it. So a lower death never makes
+    a leaf less significant.
+    """
     d = estimate.samples.dimension
     log_unit = estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d)
+    death = np.maximum(death, _LOWEST_DEATH * birth)
     return np.log(birth / death) / np.sqrt(1 / birth + 1 / death) * per_drop(log_unit)
 
 
