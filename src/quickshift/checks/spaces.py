@@ -1,4 +1,4 @@
-"""Checks of metrics and scales: latitudes, arcs, directions, and numbers that divide features."""
+"""Checks of metrics and scales: places, arcs, directions, and numbers that divide features."""
 
 import math
 from typing import Any
@@ -12,9 +12,9 @@ from quickshift.checks.points import check_period
 
 __all__ = [
     "check_arc",
-    "check_latitudes",
     "check_metric",
     "check_not_zero",
+    "check_places",
     "check_scale",
     "check_scaled",
 ]
@@ -22,9 +22,10 @@ __all__ = [
 METRICS = ("euclidean", "periodic", "haversine", "cosine")
 SPHERES = ("haversine", "cosine")
 SCALES = ("std", "iqr")
-# Rounded to single precision, π and π/2 are slightly larger than in double precision.
+# Rounded to single precision, π, π/2 and 2π are slightly larger than in double precision.
 _LONGEST_ARC = float(np.float32(math.pi))
 _LARGEST_LATITUDE = float(np.float32(math.pi / 2))
+_LARGEST_LONGITUDE = float(np.float32(2 * math.pi))
 _SHOWN_ROWS = 5
 
 
@@ -101,17 +102,22 @@ def check_scaled(points: Numbers, units: Floats) -> None:
         )
 
 
-def check_latitudes(points: Numbers) -> None:
-    """Raise if the first column has values that cannot be latitudes in radians."""
-    beyond = np.abs(points[:, 0]) > _LARGEST_LATITUDE
-    if beyond.any():
-        row = int(np.flatnonzero(beyond)[0])
-        raise ValueError(
-            f"X has the latitude {float(points[row, 0])!r} in row {row} (and {beyond.sum() - 1} "
-            f"more beyond ±π/2), expected latitudes from -π/2 to π/2 in the first column and "
-            f"longitudes in the second, both in radians. If X is in degrees, pass "
-            f"numpy.radians(X)."
-        )
+def check_places(points: Numbers) -> None:
+    """Raise if rows cannot be latitudes and longitudes in radians.
+
+    Longitudes beyond a whole turn would be meaningful, but they are nearly always degrees.
+    """
+    columns = (("latitude", _LARGEST_LATITUDE, "±π/2"), ("longitude", _LARGEST_LONGITUDE, "±2π"))
+    for i, (name, largest, limit) in enumerate(columns):
+        beyond = np.flatnonzero(np.abs(points[:, i]) > largest)
+        if beyond.size:
+            row = int(beyond[0])
+            raise ValueError(
+                f"X has the {name} {float(points[row, i])!r} in row {row} (and {beyond.size - 1} "
+                f"more beyond {limit}), expected latitudes from -π/2 to π/2 in the first column "
+                f"and longitudes from -2π to 2π in the second, both in radians. If X is in "
+                f"degrees, pass numpy.radians(X)."
+            )
 
 
 def check_arc(length: Any, name: str) -> float | Floats:

@@ -121,10 +121,10 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         How distances are measured. "periodic" takes `period` into account. It is implied if
         `period` is given.
 
-        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn. All lengths that
-        are given or reported (`bandwidth`, `tau`, `parent_distance_`, ...) are arcs in radians, at
-        most π. Kernels compare chords: an arc a counts as sin(a/2) / sin(bandwidth/2) bandwidths.
-        Densities are per steradian.
+        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn, with longitudes
+        from -2π to 2π. All lengths that are given or reported (`bandwidth`, `tau`,
+        `parent_distance_`, ...) are arcs in radians, at most π. Kernels compare chords: an arc a
+        counts as sin(a/2) / sin(bandwidth/2) bandwidths. Densities are per steradian.
 
         "cosine": only the direction of a row matters. Lengths are Euclidean distances of rows that
         are scaled to length one; half the square of such a length is the cosine distance, 1 - cos.

@@ -18,9 +18,9 @@ from quickshift.arrays import Floats, Numbers
 from quickshift.bandwidth import feature_scale
 from quickshift.checks.spaces import (
     check_arc,
-    check_latitudes,
     check_metric,
     check_not_zero,
+    check_places,
     check_scale,
     check_scaled,
 )
@@ -173,7 +173,7 @@ class Globe(_Sphere):
         return n_features + 1
 
     def embed(self, points: Numbers) -> Floats:
-        check_latitudes(points)
+        check_places(points)
         latitude, longitude = points.T.astype(np.float64)
         latitude = np.clip(latitude, -math.pi / 2, math.pi / 2)
         ring = np.cos(latitude)
