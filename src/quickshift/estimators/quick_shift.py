@@ -202,10 +202,13 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         first access, unless the fit needed it.
     tau_ : float or ndarray of shape (n_samples,)
         The tau used, one number or one per sample. With "auto" or `n_clusters`,
-        ``labels_at(tau_)`` may have more clusters, because it merges no modes. If `n_clusters`
-        exceeds the number of modes, `tau_` is the length of the longest move kept (with local
-        scale, a multiple of each sample's own tau); if some moves of exactly that length were
-        removed, ``labels_at(tau_)`` has fewer clusters.
+        ``labels_at(tau_)`` may have more clusters, because it merges no modes.
+
+        If `n_clusters` exceeds the number of modes, the longest moves are removed until there are
+        enough clusters, and `tau_` is the length of the longest move that was kept (with local
+        scale, the tau of each sample times a common factor). If several moves have exactly that
+        length and only some of them were removed, ``labels_at(tau_)`` keeps all of them, so it has
+        fewer than `n_clusters` clusters.
     scale_ : ndarray of shape (`n_features_in_`,)
         The numbers that the features were divided by; 1 if they were not.
     n_features_in_ : int
