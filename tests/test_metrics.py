@@ -506,6 +506,40 @@ def test_arcs_of_other_cuts_are_at_most_pi(X):
         model.labels_at(np.where(np.arange(len(X)) == 7, 45.0, 0.1))
 
 
+@pytest.mark.parametrize("settings", [{"tau": 5.0}, {"bandwidth": 2.1}])
+def test_distances_of_directions_are_at_most_two(X, settings):
+    [(name, value)] = settings.items()
+    message = rf"{name} is {value}, expected a distance .* from 0 to 2.*numpy\.sqrt\(2 \* {name}\)"
+    refused(message, X, metric="cosine", **settings)
+
+
+def test_distances_of_other_cuts_of_directions_are_at_most_two(X):
+    model = QuickShift(metric="cosine").fit(X)
+    for call in (model.labels_at, lambda tau: model.recut(tau=tau)):
+        with pytest.raises(ValueError, match=r"tau is 3\.0, expected a distance"):
+            call(3.0)
+        call(np.inf)
+        call(2.0)
+    with pytest.raises(ValueError, match=r"tau has the entry 3\.0, expected a distance"):
+        model.labels_at(np.where(np.arange(len(X)) == 7, 3.0, 0.1))
+
+
+def test_opposite_directions_are_two_apart():
+    X = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [-0.1, -0.2, -0.3]])
+    model = QuickShift(0.5, metric="cosine", n_clusters=1).fit(X)
+    assert model.parent_distance_[2] == pytest.approx(2.0, abs=1e-15)
+    assert model.parent_distance_[2] <= 2.0
+    np.testing.assert_array_equal(model.labels_at(2.0), [0, 0, 0])
+    np.testing.assert_array_equal(model.labels_at(1.99), [0, 0, 1])
+
+
+def test_tau_of_a_wide_bandwidth_is_reported_within_the_sphere():
+    X = directions(20, 3)
+    model = QuickShift(2.0, metric="cosine").fit(X)
+    assert (model.bandwidth_, model.tau_) == (2.0, 2.0)
+    np.testing.assert_array_equal(model.labels_at(model.tau_), model.labels_at(np.inf))
+
+
 def test_zero_rows_have_no_direction(X):
     rows = X.copy()
     rows[[3, 17]] = 0.0

@@ -12,6 +12,7 @@ from quickshift.checks.points import check_period
 
 __all__ = [
     "check_arc",
+    "check_chord",
     "check_metric",
     "check_not_zero",
     "check_places",
@@ -24,6 +25,8 @@ SPHERES = ("haversine", "cosine")
 SCALES = ("std", "iqr")
 # Rounded to single precision, π, π/2 and 2π are slightly larger than in double precision.
 _LONGEST_ARC = float(np.float32(math.pi))
+# Longer than every chord of the unit sphere, in spite of rounding.
+LONGEST_CHORD = 2.0 * (1.0 + math.ldexp(1.0, -47))
 _LARGEST_LATITUDE = float(np.float32(math.pi / 2))
 _LARGEST_LONGITUDE = float(np.float32(2 * math.pi))
 _SHOWN_ROWS = 5
@@ -121,24 +124,43 @@ def check_places(points: Numbers) -> None:
 
 
 def check_arc(length: Any, name: str) -> float | Floats:
-    """Return arcs of at most π, which a metric on the globe needs; infinity is allowed, too.
+    """Return arcs of at most π, which a metric on the globe needs; infinity is allowed, too."""
+    return _check_on_sphere(
+        length,
+        name,
+        _LONGEST_ARC,
+        "an arc in radians, from 0 to π, because metric is 'haversine'. If it is in degrees, pass "
+        f"numpy.radians({name}); if it is a distance on the Earth, divide it by the radius, 6371 "
+        f"km",
+    )
+
+
+def check_chord(length: Any, name: str) -> float | Floats:
+    """Return distances of directions, which are at most 2; infinity is allowed, too."""
+    return _check_on_sphere(
+        length,
+        name,
+        LONGEST_CHORD,
+        "a distance between rows scaled to length one, from 0 to 2, because metric is 'cosine'. If "
+        f"it is a cosine distance, 1 - cos, pass numpy.sqrt(2 * {name})",
+    )
+
+
+def _check_on_sphere(length: Any, name: str, longest: float, expected: str) -> float | Floats:
+    """Return one length or an array of lengths, none of which is finite and too long.
 
     Arrays were checked before, except for their upper limit.
     """
-    expected = (
-        "an arc in radians, from 0 to π, because metric is 'haversine'. If it is in degrees, pass "
-        f"numpy.radians({name}); if it is a distance on the Earth, divide it by the radius, 6371 km"
-    )
     if np.ndim(length) == 0:
-        arc = check_real(length, name, expected, 0)
-        if not _LONGEST_ARC < arc < math.inf:
-            return arc
+        number = check_real(length, name, expected, 0)
+        if not longest < number < math.inf:
+            return number
         raise ValueError(f"{name} is {length!r}, expected {expected}.")
-    too_long: Floats = length[(length > _LONGEST_ARC) & np.isfinite(length)]
+    lengths: Floats = length
+    too_long = lengths[(lengths > longest) & np.isfinite(lengths)]
     if too_long.size:
         raise ValueError(f"{name} has the entry {float(too_long[0])!r}, expected {expected}.")
-    arcs: Floats = length
-    return arcs
+    return lengths
 
 
 def check_not_zero(zero: Indices, n_samples: int) -> None:

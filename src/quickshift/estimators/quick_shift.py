@@ -127,8 +127,8 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         counts as sin(a/2) / sin(bandwidth/2) bandwidths. Densities are per steradian.
 
         "cosine": only the direction of a row matters. Lengths are Euclidean distances of rows that
-        are scaled to length one; half the square of such a length is the cosine distance, 1 - cos.
-        Rows of zeros have no direction and raise an error.
+        are scaled to length one, at most 2; half the square of such a length is the cosine
+        distance, 1 - cos. Rows of zeros have no direction and raise an error.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic. Not with
         "haversine" and "cosine".
