@@ -1,5 +1,6 @@
 """Checks of metrics and scales: places, arcs, directions, and numbers that divide features."""
 
+import difflib
 import math
 from typing import Any
 
@@ -37,7 +38,7 @@ def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floa
 
     A period implies the periodic metric, so it is enough to give one of them: the period.
     """
-    check_choice(metric, "metric", METRICS)
+    _check_metric_name(metric)
     if metric in SPHERES and period is not None:
         reason = "longitudes wrap around by themselves"
         if metric == "cosine":
@@ -57,6 +58,24 @@ def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floa
             "(numpy.inf for a feature that is not periodic)."
         )
     return check_period(period, n_features)
+
+
+def _check_metric_name(metric: Any) -> None:
+    """Raise unless the metric is one of those known; the message has a hint for likely mistakes."""
+    try:
+        check_choice(metric, "metric", METRICS)
+    except ValueError as error:
+        close = difflib.get_close_matches(str(metric).lower(), METRICS, n=1)
+        if close:
+            hint = f"Did you mean {close[0]!r}?"
+        elif metric == "precomputed":
+            hint = "Pass the coordinates of the points in place of their distances."
+        else:
+            hint = (
+                "Other metrics are not supported, because Quick Shift needs coordinates whose "
+                "Euclidean distances order the points in the same way."
+            )
+        raise ValueError(f"{error} {hint}") from None
 
 
 def check_scale(

@@ -18,10 +18,7 @@ from quickshift.checks.clustering import (
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import (
-    check_choice,
-    check_not_none,
-)
+from quickshift.checks.numbers import check_bandwidth_or_rule, check_not_none
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
@@ -322,11 +319,9 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self), shown_progress(self.verbose, report) as progress:
             points = validated(self, X, reset=True)
+            check_bandwidth_or_rule(self.bandwidth, ("local", *RULES))
             check_not_none(
-                bandwidth=self.bandwidth,
-                tau=self.tau,
-                n_neighbors=self.n_neighbors,
-                min_significance=self.min_significance,
+                tau=self.tau, n_neighbors=self.n_neighbors, min_significance=self.min_significance
             )
             cut_by: dict[str, Any] = {
                 "tau": check_cut(self.tau, self.n_clusters, len(points)),
@@ -439,7 +434,6 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     def _fit_estimate(self, samples: Samples, progress: Progress | None) -> Estimate:
         kernel, rtol, h = get_kernel(self.kernel), check_rtol(self.rtol), self.bandwidth
         if isinstance(h, str):
-            check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
             h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
         else:
             h = self._from_user(h, "bandwidth")
