@@ -94,7 +94,7 @@ NEEDED = {  # some of the checks that a call cannot do without
     "automatic fit": FIT,
     "weighted periodic fit": FIT,
     "fit with a tree": FIT,
-    "fit on the globe": FIT | {"check_latitudes", "check_arc"},
+    "fit on the globe": FIT | {"check_places", "check_arc"},
     "fit by direction": FIT | {"check_not_zero"},
     "scaled local fit": LOCAL_FIT | {"check_scale", "check_scaled"},
     "local fit": LOCAL_FIT,

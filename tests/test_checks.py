@@ -265,7 +265,7 @@ def test_bandwidth_must_be_positive_and_finite(h: float) -> None:
 
 @pytest.mark.parametrize("h", ["auto", None, True, [1.0]])
 def test_bandwidth_must_be_a_number(h: object) -> None:
-    with pytest.raises(TypeError, match=r"bandwidth is .*, expected a positive number"):
+    with pytest.raises(TypeError, match=r"bandwidth is .*, expected a positive, finite number"):
         check_bandwidth(h, GAUSSIAN, None)
 
 

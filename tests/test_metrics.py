@@ -140,7 +140,7 @@ def test_longitudes_do_not_matter_at_a_pole(bandwidth):
     np.testing.assert_array_equal(model.density_, same.density_)
     np.testing.assert_array_equal(model.labels_, same.labels_)
     assert (model.parent_distance_[-3:] == 0).all()
-    poles = np.array([[np.pi / 2, 77.0], [np.pi / 2, -3.0]])
+    poles = np.array([[np.pi / 2, 6.0], [np.pi / 2, -3.0]])
     np.testing.assert_array_equal(model.score_samples(poles), model.log_density_[[-1, -1]])
     np.testing.assert_array_equal(model.predict(poles), model.labels_[[-1, -1]])
 
@@ -161,9 +161,10 @@ def test_longitude_of_minus_pi_is_that_of_pi():
 
 
 @every_density
-@pytest.mark.parametrize("turns", [-2, 1, 3])
-def test_whole_turns_of_longitude_change_nothing(X, turns, bandwidth):
-    turned = X + np.where(np.arange(len(X)) % 3, 0.0, 2 * np.pi * turns)[:, None] * [0.0, 1.0]
+@pytest.mark.parametrize("step", [1, 3])
+def test_whole_turns_of_longitude_change_nothing(X, step, bandwidth):
+    turned = X.copy()
+    turned[::step, 1] -= 2 * np.pi * np.sign(X[::step, 1])
     model = QuickShift(bandwidth, metric="haversine").fit(X)
     other = QuickShift(bandwidth, metric="haversine").fit(turned)
     np.testing.assert_array_equal(other.labels_, model.labels_)
@@ -468,12 +469,28 @@ def test_degrees_are_recognized(X):
         model.predict([[0.1, 120.0], [-48.0, 11.0]])
 
 
+def test_degrees_near_the_equator_are_recognized_by_their_longitudes(X):
+    singapore = np.array([[1.35, 3.0], [1.29, 103.85], [1.3, 103.8]])
+    message = r"longitude 103\.85 in row 1 \(and 1 more beyond ±2π\).*numpy\.radians\(X\)"
+    refused(message, singapore, metric="haversine")
+    with pytest.raises(ValueError, match=message):
+        QuickShift(metric="haversine").fit(X).predict(singapore)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_longitudes_reach_from_minus_two_pi_to_two_pi(dtype):
+    X = np.array([[0.1, -2 * np.pi], [0.1, 0.0], [0.1, 2 * np.pi]], dtype=dtype)
+    assert QuickShift(0.1, 0.2, metric="haversine").fit(X).n_clusters_ == 1
+    over = X + np.array([0.0, 1e-5], dtype=dtype)
+    refused(r"longitude 6\.28.* in row 2 \(and 0 more", over, metric="haversine")
+
+
 @pytest.mark.parametrize("metric", ["haversine", "cosine"])
 def test_spheres_have_no_period(X, metric):
     refused(r"period is .*Leave period out", X, metric=metric, period=[1.0, 2.0])
 
 
-@pytest.mark.parametrize("settings", [{"tau": 10.0}, {"bandwidth": 10.0}, {"bandwidth": -0.1}])
+@pytest.mark.parametrize("settings", [{"tau": 10.0}, {"bandwidth": 10.0}])
 def test_arcs_are_at_most_pi(X, settings):
     [(name, value)] = settings.items()
     message = rf"{name} is {value}, expected an arc.*numpy\.radians\({name}\)"
@@ -487,6 +504,40 @@ def test_arcs_of_other_cuts_are_at_most_pi(X):
             call(45.0)
     with pytest.raises(ValueError, match=r"tau has the entry 45\.0, expected an arc"):
         model.labels_at(np.where(np.arange(len(X)) == 7, 45.0, 0.1))
+
+
+@pytest.mark.parametrize("settings", [{"tau": 5.0}, {"bandwidth": 2.1}])
+def test_distances_of_directions_are_at_most_two(X, settings):
+    [(name, value)] = settings.items()
+    message = rf"{name} is {value}, expected a distance .* from 0 to 2.*numpy\.sqrt\(2 \* {name}\)"
+    refused(message, X, metric="cosine", **settings)
+
+
+def test_distances_of_other_cuts_of_directions_are_at_most_two(X):
+    model = QuickShift(metric="cosine").fit(X)
+    for call in (model.labels_at, lambda tau: model.recut(tau=tau)):
+        with pytest.raises(ValueError, match=r"tau is 3\.0, expected a distance"):
+            call(3.0)
+        call(np.inf)
+        call(2.0)
+    with pytest.raises(ValueError, match=r"tau has the entry 3\.0, expected a distance"):
+        model.labels_at(np.where(np.arange(len(X)) == 7, 3.0, 0.1))
+
+
+def test_opposite_directions_are_two_apart():
+    X = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [-0.1, -0.2, -0.3]])
+    model = QuickShift(0.5, metric="cosine", n_clusters=1).fit(X)
+    assert model.parent_distance_[2] == pytest.approx(2.0, abs=1e-15)
+    assert model.parent_distance_[2] <= 2.0
+    np.testing.assert_array_equal(model.labels_at(2.0), [0, 0, 0])
+    np.testing.assert_array_equal(model.labels_at(1.99), [0, 0, 1])
+
+
+def test_tau_of_a_wide_bandwidth_is_reported_within_the_sphere():
+    X = directions(20, 3)
+    model = QuickShift(2.0, metric="cosine").fit(X)
+    assert (model.bandwidth_, model.tau_) == (2.0, 2.0)
+    np.testing.assert_array_equal(model.labels_at(model.tau_), model.labels_at(np.inf))
 
 
 def test_zero_rows_have_no_direction(X):

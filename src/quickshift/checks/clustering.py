@@ -13,6 +13,7 @@ from quickshift.checks.numbers import (
     check_real,
     check_tau,
     check_whole,
+    shown,
 )
 
 __all__ = [
@@ -147,7 +148,7 @@ def check_one_cut(given: dict[str, Any]) -> str:
     """Return the name of the only parameter of a recut that is not None."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
-        came = " and ".join(f"{name}={given[name]!r}" for name in names) or "no parameter"
+        came = " and ".join(f"{name}={shown(given[name])}" for name in names) or "no parameter"
         raise ValueError(
             f"recut was called with {came}, expected exactly one of {', '.join(given)}. To combine "
             f"them, call recut on the result of recut."
@@ -183,7 +184,7 @@ def check_cut(tau: Any, n_clusters: Any, n_samples: int) -> float | None:
         check_choice(tau, "tau", ("auto",), "a length of at least 0 or ")
         length = None
     else:
-        length = check_tau(tau)
+        length = check_tau(tau, " or 'auto'")
     if n_clusters is None:
         return length
     check_count(n_clusters, "n_clusters", n_samples)

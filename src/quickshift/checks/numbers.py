@@ -1,6 +1,7 @@
 """Checks of single values: numbers, lengths, counts and choices."""
 
 import math
+import reprlib
 from numbers import Real
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from quickshift.kernels import Kernel
 
 __all__ = [
     "check_bandwidth",
+    "check_bandwidth_or_rule",
     "check_choice",
     "check_count",
     "check_length",
@@ -22,6 +24,7 @@ __all__ = [
     "check_tau",
     "check_verbose",
     "check_whole",
+    "shown",
 ]
 
 _AUTOMATIC = {  # what is accepted besides 'auto'
@@ -30,6 +33,13 @@ _AUTOMATIC = {  # what is accepted besides 'auto'
     "n_neighbors": "a whole number",
     "min_significance": "a number of at least 0",
 }
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it: an array by its shape, a long list shortened."""
+    if getattr(value, "shape", ()):
+        return f"an array of shape {tuple(value.shape)}"
+    return reprlib.repr(value) if isinstance(value, list | tuple) else repr(value)
 
 
 def check_real(
@@ -47,7 +57,7 @@ def check_real(
     message "... is ..., expected ...".
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+        raise TypeError(f"{name} is {shown(value)}, expected {expected}.")
     try:
         number = float(value)
     except OverflowError:
@@ -82,7 +92,7 @@ def check_whole(
     if expected is None:
         expected = "a whole number" if least is None else f"a whole number of at least {least}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} is {value!r}, expected {expected}.")
+        raise TypeError(f"{name} is {shown(value)}, expected {expected}.")
     if least is not None and value < least:
         raise ValueError(f"{name} is {value!r}, expected {expected}.")
     return int(value)
@@ -106,7 +116,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         known = known if len(choices) == 1 else f"one of {known}"
-        raise ValueError(f"{name} is {value!r}, expected {otherwise}{known}.")
+        raise ValueError(f"{name} is {shown(value)}, expected {otherwise}{known}.")
     return value
 
 
@@ -125,9 +135,17 @@ def check_length(value: Any, name: str) -> float:
     return check_real(value, name, "a positive length", 0, closed="right")
 
 
-def check_tau(tau: Any) -> float:
-    """Return a length of at least 0; infinity keeps every edge."""
-    expected = "a length of at least 0 (numpy.inf keeps every edge; only fits choose it by 'auto')"
+def check_tau(tau: Any, otherwise: str = "") -> float:
+    """Return a length of at least 0; infinity keeps every edge.
+
+    If the argument may also be something else, ``otherwise`` says so: for example " or 'auto'".
+    """
+    expected = f"a length of at least 0 (numpy.inf keeps every edge){otherwise}"
+    if isinstance(tau, list | tuple) or getattr(tau, "ndim", 0) > 0:
+        raise TypeError(
+            f"tau is {shown(tau)}, expected {expected}. One length per sample is possible in "
+            f"QuickShift.labels_at."
+        )
     return check_real(tau, "tau", expected, 0)
 
 
@@ -141,15 +159,26 @@ def check_verbose(verbose: Any) -> bool:
     return bool(verbose)
 
 
+def check_bandwidth_or_rule(bandwidth: Any, rules: tuple[str, ...]) -> float | str:
+    """Return a positive, finite number or the name of a rule; the first rule is the default."""
+    default, *others = (repr(rule) for rule in rules)
+    expected = (
+        f"a positive, finite number in the units of distances, {default} (the default), or one of "
+        f"the rules {', '.join(others)}"
+    )
+    if not isinstance(bandwidth, str):
+        return check_real(bandwidth, "bandwidth", expected, 0, closed="neither")
+    if bandwidth not in rules:
+        raise ValueError(f"bandwidth is {bandwidth!r}, expected {expected}.")
+    return bandwidth
+
+
 def check_bandwidth(bandwidth: Any, kernel: Kernel, period: Floats | None) -> float:
     """Return a positive, finite bandwidth that is small enough for every period."""
-    expected = "a positive number (estimators also take 'local' or a rule such as 'auto')"
-    h = check_real(bandwidth, "bandwidth", expected)
-    if not 0 < h < math.inf:
-        raise ValueError(
-            f"bandwidth is {h!r}, expected a positive, finite number: the scale h that divides "
-            f"distances. Choose it in the units of the data."
-        )
+    expected = (
+        "a positive, finite number: the scale h that divides distances, in the units of the data"
+    )
+    h = check_real(bandwidth, "bandwidth", expected, 0, closed="neither")
     limit = period_limit(kernel, period)
     if h > limit:
         raise ValueError(

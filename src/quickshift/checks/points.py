@@ -17,6 +17,7 @@ __all__ = [
     "check_responses",
     "check_rows",
     "check_weights",
+    "refuse_complex",
     "refuse_masked_or_dates",
 ]
 
@@ -29,14 +30,27 @@ def refuse_masked_or_dates(X: Any, name: str = "X") -> None:
             f"{name} has {masked} masked entries, expected none. Drop those rows or fill them, "
             f"for example with {name}.filled(value)."
         )
-    dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # a data frame
-    columns = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
-    dates = [dtype for dtype in columns if getattr(dtype, "kind", "") in ("m", "M")]
+    dates = [dtype for dtype in _types_of(X) if getattr(dtype, "kind", "") in ("m", "M")]
     if dates:
         raise ValueError(
             f"{name} has dates or durations ({dates[0]}), expected numbers. Choose a unit and "
             f"divide by it, for example {name} / numpy.timedelta64(1, 's')."
         )
+
+
+def refuse_complex(X: Any, name: str = "X") -> None:
+    """Raise for complex numbers. The first words are those that scikit-learn's checks look for."""
+    if any(getattr(dtype, "kind", "") == "c" for dtype in _types_of(X)):
+        raise ValueError(
+            f"Complex data not supported: {name} is complex, expected real numbers. Stack "
+            f"{name}.real and {name}.imag as columns."
+        )
+
+
+def _types_of(X: Any) -> list[Any]:
+    """Return the type of each column of a data frame, or the one type of an array."""
+    dtypes = getattr(X, "dtypes", None) if getattr(X, "ndim", 2) == 2 else None  # a data frame
+    return [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
 
 
 def _numbers(values: Any, name: str, shape: str) -> Numbers:
@@ -58,11 +72,7 @@ def _numbers(values: Any, name: str, shape: str) -> Numbers:
             f"{shape}. Convert these entries, or drop them."
         )
         raise ValueError(message) from error
-    if array.dtype.kind == "c":
-        raise ValueError(
-            f"{name} is complex, expected real numbers. Stack {name}.real and {name}.imag as "
-            f"columns."
-        )
+    refuse_complex(array, name)
     return array
 
 
@@ -157,9 +167,11 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
             f"(numpy.inf for a feature that is not periodic)."
         )
     if not (array > 0).all():
+        none = any(length is None for length in np.array(period, dtype=object))
+        hint = " Use numpy.inf in place of None." if none else ""
         raise ValueError(
             f"period is {period!r}, expected positive lengths (numpy.inf for a feature that is not "
-            f"periodic)."
+            f"periodic).{hint}"
         )
     return array if np.isfinite(array).any() else None
 

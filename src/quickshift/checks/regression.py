@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks.numbers import check_bandwidth, check_real
+from quickshift.checks.numbers import check_bandwidth, check_real, shown
 from quickshift.checks.points import check_points, refuse_masked_or_dates
 from quickshift.kernels import Kernel
 
@@ -60,8 +60,8 @@ def check_bandwidth_pair(
     valid = all(isinstance(h, int | float | np.number) and 0 < h < math.inf for h in pair)
     if len(pair) != 2 or not valid or any(isinstance(h, bool) for h in pair):
         raise ValueError(
-            f"bandwidth is {bandwidth!r}, expected a positive number, or a pair of them: one for X "
-            f"and one for y (estimators also take a rule such as 'auto')."
+            f"bandwidth is {shown(bandwidth)}, expected a positive number, or a pair of them: one "
+            f"for X and one for y. ModalRegressor(bandwidth='auto') chooses both from the data."
         )
     h_x, h_y = float(pair[0]), float(pair[1])
     if period is not None:

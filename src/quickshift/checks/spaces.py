@@ -1,5 +1,6 @@
-"""Checks of metrics and scales: latitudes, arcs, directions, and numbers that divide features."""
+"""Checks of metrics and scales: places, arcs, directions, and numbers that divide features."""
 
+import difflib
 import math
 from typing import Any
 
@@ -12,9 +13,10 @@ from quickshift.checks.points import check_period
 
 __all__ = [
     "check_arc",
-    "check_latitudes",
+    "check_chord",
     "check_metric",
     "check_not_zero",
+    "check_places",
     "check_scale",
     "check_scaled",
 ]
@@ -22,9 +24,12 @@ __all__ = [
 METRICS = ("euclidean", "periodic", "haversine", "cosine")
 SPHERES = ("haversine", "cosine")
 SCALES = ("std", "iqr")
-# Rounded to single precision, π and π/2 are slightly larger than in double precision.
+# Rounded to single precision, π, π/2 and 2π are slightly larger than in double precision.
 _LONGEST_ARC = float(np.float32(math.pi))
+# Longer than every chord of the unit sphere, in spite of rounding.
+LONGEST_CHORD = 2.0 * (1.0 + math.ldexp(1.0, -47))
 _LARGEST_LATITUDE = float(np.float32(math.pi / 2))
+_LARGEST_LONGITUDE = float(np.float32(2 * math.pi))
 _SHOWN_ROWS = 5
 
 
@@ -33,7 +38,7 @@ def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floa
 
     A period implies the periodic metric, so it is enough to give one of them: the period.
     """
-    check_choice(metric, "metric", METRICS)
+    _check_metric_name(metric)
     if metric in SPHERES and period is not None:
         reason = "longitudes wrap around by themselves"
         if metric == "cosine":
@@ -53,6 +58,24 @@ def check_metric(metric: Any, period: ArrayLike | None, n_features: int) -> Floa
             "(numpy.inf for a feature that is not periodic)."
         )
     return check_period(period, n_features)
+
+
+def _check_metric_name(metric: Any) -> None:
+    """Raise unless the metric is one of those known; the message has a hint for likely mistakes."""
+    try:
+        check_choice(metric, "metric", METRICS)
+    except ValueError as error:
+        close = difflib.get_close_matches(str(metric).lower(), METRICS, n=1)
+        if close:
+            hint = f"Did you mean {close[0]!r}?"
+        elif metric == "precomputed":
+            hint = "Pass the coordinates of the points in place of their distances."
+        else:
+            hint = (
+                "Other metrics are not supported, because Quick Shift needs coordinates whose "
+                "Euclidean distances order the points in the same way."
+            )
+        raise ValueError(f"{error} {hint}") from None
 
 
 def check_scale(
@@ -101,38 +124,62 @@ def check_scaled(points: Numbers, units: Floats) -> None:
         )
 
 
-def check_latitudes(points: Numbers) -> None:
-    """Raise if the first column has values that cannot be latitudes in radians."""
-    beyond = np.abs(points[:, 0]) > _LARGEST_LATITUDE
-    if beyond.any():
-        row = int(np.flatnonzero(beyond)[0])
-        raise ValueError(
-            f"X has the latitude {float(points[row, 0])!r} in row {row} (and {beyond.sum() - 1} "
-            f"more beyond ±π/2), expected latitudes from -π/2 to π/2 in the first column and "
-            f"longitudes in the second, both in radians. If X is in degrees, pass "
-            f"numpy.radians(X)."
-        )
+def check_places(points: Numbers) -> None:
+    """Raise if rows cannot be latitudes and longitudes in radians.
+
+    Longitudes beyond a whole turn would be meaningful, but they are nearly always degrees.
+    """
+    columns = (("latitude", _LARGEST_LATITUDE, "±π/2"), ("longitude", _LARGEST_LONGITUDE, "±2π"))
+    for i, (name, largest, limit) in enumerate(columns):
+        beyond = np.flatnonzero(np.abs(points[:, i]) > largest)
+        if beyond.size:
+            row = int(beyond[0])
+            raise ValueError(
+                f"X has the {name} {float(points[row, i])!r} in row {row} (and {beyond.size - 1} "
+                f"more beyond {limit}), expected latitudes from -π/2 to π/2 in the first column "
+                f"and longitudes from -2π to 2π in the second, both in radians. If X is in "
+                f"degrees, pass numpy.radians(X)."
+            )
 
 
 def check_arc(length: Any, name: str) -> float | Floats:
-    """Return arcs of at most π, which a metric on the globe needs; infinity is allowed, too.
+    """Return arcs of at most π, which a metric on the globe needs; infinity is allowed, too."""
+    return _check_on_sphere(
+        length,
+        name,
+        _LONGEST_ARC,
+        "an arc in radians, from 0 to π, because metric is 'haversine'. If it is in degrees, pass "
+        f"numpy.radians({name}); if it is a distance on the Earth, divide it by the radius, 6371 "
+        f"km",
+    )
+
+
+def check_chord(length: Any, name: str) -> float | Floats:
+    """Return distances of directions, which are at most 2; infinity is allowed, too."""
+    return _check_on_sphere(
+        length,
+        name,
+        LONGEST_CHORD,
+        "a distance between rows scaled to length one, from 0 to 2, because metric is 'cosine'. If "
+        f"it is a cosine distance, 1 - cos, pass numpy.sqrt(2 * {name})",
+    )
+
+
+def _check_on_sphere(length: Any, name: str, longest: float, expected: str) -> float | Floats:
+    """Return one length or an array of lengths, none of which is finite and too long.
 
     Arrays were checked before, except for their upper limit.
     """
-    expected = (
-        "an arc in radians, from 0 to π, because metric is 'haversine'. If it is in degrees, pass "
-        f"numpy.radians({name}); if it is a distance on the Earth, divide it by the radius, 6371 km"
-    )
     if np.ndim(length) == 0:
-        arc = check_real(length, name, expected, 0)
-        if not _LONGEST_ARC < arc < math.inf:
-            return arc
+        number = check_real(length, name, expected, 0)
+        if not longest < number < math.inf:
+            return number
         raise ValueError(f"{name} is {length!r}, expected {expected}.")
-    too_long: Floats = length[(length > _LONGEST_ARC) & np.isfinite(length)]
+    lengths: Floats = length
+    too_long = lengths[(lengths > longest) & np.isfinite(lengths)]
     if too_long.size:
         raise ValueError(f"{name} has the entry {float(too_long[0])!r}, expected {expected}.")
-    arcs: Floats = length
-    return arcs
+    return lengths
 
 
 def check_not_zero(zero: Indices, n_samples: int) -> None:

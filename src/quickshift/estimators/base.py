@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from quickshift.arrays import Numbers
-from quickshift.checks.points import check_points, refuse_masked_or_dates
+from quickshift.checks.points import check_points, refuse_complex, refuse_masked_or_dates
 from quickshift.checks.tables import check_axes, check_numeric
 
 __all__ = ["KernelName", "all_or_nothing", "validated"]
@@ -47,6 +47,7 @@ def validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Numbers
     """Return X as float64 or float32 in C order; store or check its feature count and names."""
     table = check_numeric(X, "X")
     refuse_masked_or_dates(X)
+    refuse_complex(table)
     if not hasattr(table, "toarray"):  # scikit-learn refuses sparse matrices in its own words
         check_axes(table, "X", X)
     try:

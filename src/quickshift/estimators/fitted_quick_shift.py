@@ -193,7 +193,7 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         ndarray of shape (n_queries,)
             Logarithm of the estimated density; minus infinity if no sample is within the support of
             a compact kernel. The density from local scales does not integrate to 1, so its values
-            should only be compared with those of other fits with local scale.
+            are comparable only between fits with local scale that have the same `n_neighbors_`.
         """
         points = self._queries(X)
         return self._log_density_at(points)
@@ -211,8 +211,19 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
         Returns
         -------
         float
-            The mean of `score_samples`. Scores of fits with local scale should only be compared
-            with each other.
+            The mean of `score_samples`.
+
+        Notes
+        -----
+        Scores of fits with local scale are comparable only if `n_neighbors_` is the same, because
+        this density does not integrate to 1: a search over `n_neighbors` nearly always prefers the
+        smallest number.
+
+        With a compact kernel, such as "epanechnikov", the score is minus infinity if a single point
+        is outside the support of the kernel at every sample. Scikit-learn then warns of scores that
+        are not finite, and its standard deviation of such scores is an invalid subtraction. Its
+        ``error_score`` does not help, because it replaces errors only. Search over bandwidths with
+        a Gaussian or exponential kernel, whose support is unbounded.
         """
         return float(np.mean(self.score_samples(X)))
 

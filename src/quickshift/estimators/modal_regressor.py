@@ -197,7 +197,7 @@ class ModalRegressor(RegressorMixin, BaseEstimator):
         automatic = isinstance(self.tau, str)
         if automatic:
             check_choice(self.tau, "tau", ("auto",), "a length of at least 0 or ")
-        tau = None if automatic else check_tau(self.tau)
+        tau = None if automatic else check_tau(self.tau, " or 'auto'")
 
         def options_for(joint: Joint) -> ModeOptions:
             longest = automatic_joint_tau(joint) if tau is None else tau

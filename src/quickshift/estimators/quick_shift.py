@@ -18,10 +18,7 @@ from quickshift.checks.clustering import (
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import (
-    check_choice,
-    check_not_none,
-)
+from quickshift.checks.numbers import check_bandwidth_or_rule, check_not_none
 from quickshift.checks.points import check_weights
 from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
@@ -119,14 +116,14 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         How distances are measured. "periodic" takes `period` into account. It is implied if
         `period` is given.
 
-        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn. All lengths that
-        are given or reported (`bandwidth`, `tau`, `parent_distance_`, ...) are arcs in radians, at
-        most π. Kernels compare chords: an arc a counts as sin(a/2) / sin(bandwidth/2) bandwidths.
-        Densities are per steradian.
+        "haversine": rows are (latitude, longitude) in radians, as in scikit-learn, with longitudes
+        from -2π to 2π. All lengths that are given or reported (`bandwidth`, `tau`,
+        `parent_distance_`, ...) are arcs in radians, at most π. Kernels compare chords: an arc a
+        counts as sin(a/2) / sin(bandwidth/2) bandwidths. Densities are per steradian.
 
         "cosine": only the direction of a row matters. Lengths are Euclidean distances of rows that
-        are scaled to length one; half the square of such a length is the cosine distance, 1 - cos.
-        Rows of zeros have no direction and raise an error.
+        are scaled to length one, at most 2; half the square of such a length is the cosine
+        distance, 1 - cos. Rows of zeros have no direction and raise an error.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic. Not with
         "haversine" and "cosine".
@@ -200,10 +197,13 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         first access, unless the fit needed it.
     tau_ : float or ndarray of shape (n_samples,)
         The tau used, one number or one per sample. With "auto" or `n_clusters`,
-        ``labels_at(tau_)`` may have more clusters, because it merges no modes. If `n_clusters`
-        exceeds the number of modes, `tau_` is the length of the longest move kept (with local
-        scale, a multiple of each sample's own tau); if some moves of exactly that length were
-        removed, ``labels_at(tau_)`` has fewer clusters.
+        ``labels_at(tau_)`` may have more clusters, because it merges no modes.
+
+        If `n_clusters` exceeds the number of modes, the longest moves are removed until there are
+        enough clusters, and `tau_` is the length of the longest move that was kept (with local
+        scale, the tau of each sample times a common factor). If several moves have exactly that
+        length and only some of them were removed, ``labels_at(tau_)`` keeps all of them, so it has
+        fewer than `n_clusters` clusters.
     scale_ : ndarray of shape (`n_features_in_`,)
         The numbers that the features were divided by; 1 if they were not.
     n_features_in_ : int
@@ -317,11 +317,9 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
         report = FitReport.wanted(self, self._count_stages())
         with all_or_nothing(self), shown_progress(self.verbose, report) as progress:
             points = validated(self, X, reset=True)
+            check_bandwidth_or_rule(self.bandwidth, ("local", *RULES))
             check_not_none(
-                bandwidth=self.bandwidth,
-                tau=self.tau,
-                n_neighbors=self.n_neighbors,
-                min_significance=self.min_significance,
+                tau=self.tau, n_neighbors=self.n_neighbors, min_significance=self.min_significance
             )
             cut_by: dict[str, Any] = {
                 "tau": check_cut(self.tau, self.n_clusters, len(points)),
@@ -435,7 +433,6 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     def _fit_estimate(self, samples: Samples, progress: Progress | None) -> Estimate:
         kernel, rtol, h = get_kernel(self.kernel), check_rtol(self.rtol), self.bandwidth
         if isinstance(h, str):
-            check_choice(h, "bandwidth", ("local", *RULES), "a positive number or ")
             h = bandwidth_by(h, samples, kernel, rtol, n_jobs=self.n_jobs, progress=progress)
         else:
             h = self._from_user(h, "bandwidth")

@@ -17,10 +17,12 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Floats, Numbers
 from quickshift.bandwidth import feature_scale
 from quickshift.checks.spaces import (
+    LONGEST_CHORD,
     check_arc,
-    check_latitudes,
+    check_chord,
     check_metric,
     check_not_zero,
+    check_places,
     check_scale,
     check_scaled,
 )
@@ -30,8 +32,6 @@ __all__ = ["Space", "space_of"]
 # Coordinates on a sphere are rounded to multiples of 2^-50, so that longitudes do not matter at the
 # poles, where cos(π/2) is 6e-17 in floating point, and that -π and π are the same longitude.
 _GRID = math.ldexp(1.0, 50)
-# Longer than every chord of the unit sphere, in spite of rounding.
-_LONGEST_CHORD = 2.0 * (1.0 + math.ldexp(1.0, -47))
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -155,10 +155,14 @@ class Directions(_Sphere):
         return _on_grid(rows)
 
     def to_user(self, length: float | Floats) -> Any:
-        return length
+        # Rounding may make the longest chords longer than 2, and rules may choose a longer tau.
+        chords = np.where(np.isinf(length), np.inf, np.minimum(length, 2.0))
+        return chords if np.ndim(length) else float(chords)
 
-    def from_user(self, length: Any, name: str) -> Any:  # noqa: ARG002 (the other spaces use it)
-        return length
+    def from_user(self, length: Any, name: str) -> Any:
+        chords = np.asarray(check_chord(length, name), dtype=np.float64)
+        chords = np.where((chords >= 2.0) & np.isfinite(chords), LONGEST_CHORD, chords)
+        return chords if np.ndim(length) else float(chords)
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ class Globe(_Sphere):
         return n_features + 1
 
     def embed(self, points: Numbers) -> Floats:
-        check_latitudes(points)
+        check_places(points)
         latitude, longitude = points.T.astype(np.float64)
         latitude = np.clip(latitude, -math.pi / 2, math.pi / 2)
         ring = np.cos(latitude)
@@ -192,7 +196,7 @@ class Globe(_Sphere):
         for _ in range(4):
             longer = np.nextafter(chords, np.inf)
             chords = np.where(_arcs(longer) <= arcs, longer, chords)
-        chords = np.where(arcs >= math.pi, _LONGEST_CHORD, chords)
+        chords = np.where(arcs >= math.pi, LONGEST_CHORD, chords)
         chords = np.where(np.isinf(arcs), np.inf, chords)
         return chords if np.ndim(length) else float(chords)
 

@@ -29,11 +29,11 @@ def modal_probabilities(
     """Return the probability of each mode at one query.
 
     The basin of a mode reaches from the valley below it to the valley above it. Its probability is
-    the total w_j k(|x - x_j| / h_x) of the samples whose responses are in the basin, divided by the
-    total of all samples. The valley between two neighboring modes is the lowest of the seven points
-    that divide the distance between them into eighths, and then the lowest of the seven points that
-    divide the distance between its two neighbors into eighths. It is the mean of the lowest points
-    if several are equally low. A response on a valley belongs to the higher mode.
+    the total ``w_j k(|x - x_j| / h_x)`` of the samples whose responses are in the basin, divided by
+    the total of all samples. The valley between two neighboring modes is the lowest of the seven
+    points that divide the distance between them into eighths, and then the lowest of the seven
+    points that divide the distance between its two neighbors into eighths. It is the mean of the
+    lowest points if several are equally low. A response on a valley belongs to the higher mode.
 
     Parameters
     ----------
