@@ -1,4 +1,4 @@
-"""The data behind the displays of a clustering: forest, decision graph, cuts, tree, persistence."""
+"""The data behind the displays of a clustering: forest, decision graph, cuts and tree."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from quickshift.plot import (
     CutsDisplay,
     DecisionGraphDisplay,
     ForestDisplay,
-    PersistenceDisplay,
     palette,
 )
 from quickshift.stages import climb, cut, link
@@ -95,10 +94,6 @@ def test_samples_can_be_drawn_at_other_places_and_features_can_be_chosen():
     assert ForestDisplay.from_estimator(model, features=(7, 3)).names == ("x7", "x3")
     with pytest.raises(ValueError, match=r"X has shape \(60, 3\), expected \(60, 2\)"):
         ForestDisplay.from_estimator(model, np.ones((60, 3)))
-    with pytest.raises(ValueError, match="two different columns from 0 to 399"):
-        ForestDisplay.from_estimator(model, features=(1, 1))
-    with pytest.raises(TypeError, match="expected two whole numbers"):
-        ForestDisplay.from_estimator(model, features=("a", "b"))
 
 
 def test_axes_are_named_after_the_columns_of_a_data_frame():
@@ -170,7 +165,7 @@ def test_steps_over_tau_are_the_numbers_of_clusters(name):
         model = QuickShift(bandwidth=0.4, tau=1.0).fit(
             model._graph.samples.tree.coordinates(np.arange(len(model.labels_)))
         )
-    display = CutsDisplay.from_estimator(model)
+    display = CutsDisplay.from_estimator(model, by="tau")
     middles = (display.thresholds[1:] + display.thresholds[:-1]) / 2
     for i in np.linspace(0, middles.size - 1, 12).astype(int):
         assert model.labels_at(middles[i]).max() + 1 == display.n_clusters[i + 1]
@@ -180,7 +175,7 @@ def test_steps_over_tau_are_the_numbers_of_clusters(name):
 
 def test_relative_steps_are_cuts_at_multiples_of_tau():
     model = fits()["local"]
-    display = CutsDisplay.from_estimator(model)
+    display = CutsDisplay.from_estimator(model, by="tau")
     assert display.relative
     for multiple in (0.5, 1.0, 3.0, 20.0):
         at = np.searchsorted(display.thresholds, multiple, side="right")
@@ -335,49 +330,5 @@ def test_number_of_leaves_is_checked():
     assert len(ClusterTreeDisplay.from_tree(tree, n_leaves=1).centers) == 1
     with pytest.raises(ValueError, match="n_leaves is 3, expected a whole number from 1 to 2"):
         ClusterTreeDisplay.from_tree(tree, n_leaves=3)
-    for display in (ClusterTreeDisplay, PersistenceDisplay):
-        with pytest.raises(TypeError, match="tree is of type QuickShift, expected a ClusterTree"):
-            display.from_tree(QuickShift())
-
-
-# Persistence
-
-
-@pytest.mark.parametrize("name", ["local", "kernel", "paper", "underflow"])
-def test_births_and_deaths_are_those_of_the_tree(name):
-    model = fits()[name]
-    display = PersistenceDisplay.from_estimator(model)
-    tree = model.tree_
-    birth, death = tree.persistence().T
-    with np.errstate(divide="ignore"):
-        assert np.allclose(display.birth * np.log(10), tree.log_unit + tree.power * np.log(birth))
-        assert np.array_equal(np.isneginf(display.death), death == 0)
-    for label, row in enumerate(model.mode_indices_):
-        assert display.labels[display.leaf_indices == row] == label
-
-
-@pytest.mark.parametrize("name", ["local", "kernel", "periodic"])
-def test_line_of_chance_separates_modes_by_their_significance(name):
-    model = fits()[name]
-    display = PersistenceDisplay.from_estimator(model)
-    met = np.isfinite(display.death)
-    line = np.interp(display.death[met], *display.chance_line.T)
-    above = display.birth[met] > line
-    assert np.array_equal(above, model.tree_.significance[met] > display.chance)
-
-
-def test_chance_is_not_known_without_an_estimator():
-    display = PersistenceDisplay.from_tree(four_samples()).plot()
-    assert len(display.chance_line) == 0
-    assert np.isnan(display.chance)
-    assert "chance" not in display.ax_.get_title()
-
-
-def test_many_modes_are_thinned_out_but_clusters_stay():
-    X = np.random.default_rng(0).uniform(size=(60_000, 2))
-    model = QuickShift(bandwidth=1e-6, n_clusters=55_000).fit(X).recut(n_clusters=3)
-    display = PersistenceDisplay.from_estimator(model)
-    assert len(display.birth) == 55_000
-    assert len(display.drawn) <= 50_003
-    assert np.isin(np.flatnonzero(display.labels >= 0), display.drawn).all()
-    assert "55,000 modes drawn" in display.plot().ax_.get_title().replace("\n", " ")
+    with pytest.raises(TypeError, match="tree is of type QuickShift, expected a ClusterTree"):
+        ClusterTreeDisplay.from_tree(QuickShift())

@@ -29,7 +29,10 @@ def fit_on_globe():
 def test_places_on_the_globe_are_drawn_as_on_a_map(globe):
     shifted = globe - [0.0, 2 * np.pi] * (globe[:, 1:] > 0)  # from -2π to 0
     display = ForestDisplay.from_estimator(QuickShift(metric="haversine").fit(shifted)).plot()
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("longitude", "latitude")
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
+        "longitude (rad)",
+        "latitude (rad)",
+    )
     np.testing.assert_allclose(display.points[:, 1], globe[:, 0])
     turns = (display.points[:, 0] - globe[:, 1]) / (2 * np.pi)
     np.testing.assert_allclose(turns, np.round(turns), atol=1e-12)

@@ -11,7 +11,9 @@ it is from the diagonal, the more it stands out.
 # (left); with one bandwidth, the estimate is less certain at low densities, and the line rises
 # there (right). Point i has the color and the number of label i, and gray points are modes that
 # were merged. Triangles are modes that no higher mode absorbs, because no chain of samples leads
-# to one.
+# to one. They are drawn where a mode of their significance would be absorbed, so they are above the
+# line if and only if they are more significant than chance. The highest mode is never absorbed and
+# has a strip of its own.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -4,17 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats, Numbers
+from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks.points import check_points
 
 __all__ = [
     "check_drawn_points",
     "check_features",
+    "check_label_numbers",
     "check_one_cut",
     "check_one_feature",
     "check_plane",
     "check_strength",
+    "check_unit",
 ]
+
+_MOST_NAMED = 8  # columns that an error message lists by name
 
 
 def check_drawn_points(X: Any, n_samples: int) -> Numbers:
@@ -29,20 +33,52 @@ def check_drawn_points(X: Any, n_samples: int) -> Numbers:
     return points
 
 
-def check_features(features: Any, n_features: int) -> tuple[int, int]:
-    """Return two different features as whole numbers."""
-    given = np.asarray(features)
-    if given.shape != (2,) or given.dtype.kind not in "iu":
+def check_features(features: Any, names: list[str]) -> tuple[int, int]:
+    """Return the numbers of two different features, given as numbers or names."""
+    given = np.asarray(features, dtype=object)
+    known = given.shape == (2,) and all(
+        isinstance(feature, int | np.integer | str) and not isinstance(feature, bool)
+        for feature in given
+    )
+    if not known:
         raise TypeError(
-            f"features is {features!r}, expected two whole numbers such as (0, 1), the columns "
-            f"that are drawn."
+            f"features is {features!r}, expected the two columns that are drawn, as numbers such "
+            f"as (0, 1) or as names such as {tuple(names[:2])!r}."
         )
-    first, second = (int(feature) for feature in given)
-    if first == second or not (0 <= first < n_features and 0 <= second < n_features):
+    columns = {name: number for number, name in reversed(list(enumerate(names)))}
+    numbers = [columns.get(part, -1) if isinstance(part, str) else int(part) for part in given]
+    first, second = numbers
+    if first == second or not all(0 <= number < len(names) for number in numbers):
+        listed = ", ".join(map(repr, names[:_MOST_NAMED])) + ", ..." * (len(names) > _MOST_NAMED)
         raise ValueError(
-            f"features is {features!r}, expected two different columns from 0 to {n_features - 1}."
+            f"features is {features!r}, expected two different columns from 0 to "
+            f"{len(names) - 1}, or two of the names {listed}."
         )
     return first, second
+
+
+def check_unit(unit: Any) -> None:
+    """Raise unless a unit is a text or None."""
+    if unit is not None and not isinstance(unit, str):
+        raise TypeError(
+            f"unit is {unit!r}, expected a text such as 'km', which is added to the labels of the "
+            f"axes, or None."
+        )
+
+
+def check_label_numbers(labels: Any) -> Indices:
+    """Return labels as int64, or raise if they are not whole numbers."""
+    numbers = np.asarray(labels)
+    whole = np.full(numbers.shape, numbers.dtype.kind in "biu")
+    if numbers.dtype.kind == "f":
+        whole = np.isfinite(numbers) & (numbers == np.rint(numbers))
+    if not whole.all():
+        raise TypeError(
+            f"labels contains {numbers[~whole].tolist()[0]!r}, expected whole numbers such as "
+            f"labels_ of a fit. For other names of groups, pass "
+            f"np.unique(labels, return_inverse=True)[1]."
+        )
+    return numbers.astype(np.int64)
 
 
 def check_one_feature(n_features: int, display: str) -> None:

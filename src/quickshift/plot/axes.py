@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.plots import check_unit
 from quickshift.plot.colors import label_colors
 
 if TYPE_CHECKING:
@@ -67,14 +68,21 @@ class Theme:
 def new_axes(ax: Axes | None) -> Axes:
     """Return the given axes, or those of a new figure, if matplotlib is installed."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import axes, pyplot
     except ImportError as error:
         message = (
             "matplotlib cannot be imported, but plot() draws with it. Install it by: "
             "pip install quickshift[plot]"
         )
         raise ImportError(message) from error
-    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    if ax is None:
+        return pyplot.subplots(layout="constrained")[1]
+    if not isinstance(ax, axes.Axes):
+        raise TypeError(
+            f"ax is of type {type(ax).__name__}, expected matplotlib Axes. Pass one of those that "
+            f"plt.subplots() returns, or leave ax out for a new figure."
+        )
+    return ax
 
 
 def theme_of(ax: Axes) -> Theme:
@@ -119,6 +127,7 @@ def with_unit(name: str, unit: str | None, power: int = 1) -> str:
     >>> with_unit("move", "km"), with_unit("density", "km", -2), with_unit("x0", None)
     ('move (km)', 'density (km$^{-2}$)', 'x0')
     """
+    check_unit(unit)
     if not unit:
         return name
     return f"{name} ({unit})" if power == 1 else f"{name} ({unit}$^{{{power}}}$)"

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quickshift.checks.plots import check_label_numbers
 from quickshift.plot.color_table import DARK, LIGHT
 
 __all__ = ["label_colors", "palette"]
@@ -56,6 +57,6 @@ def label_colors(labels: ArrayLike, *, dark: bool = False) -> NDArray[np.str_]:
     >>> str(label_colors([-1])[0])
     '#9a9a9a'
     """
-    numbers = np.asarray(labels, dtype=np.int64)
+    numbers = check_label_numbers(labels)
     colors = np.array(palette(dark=dark))[numbers % len(LIGHT)]
     return np.where(numbers < 0, "#707070" if dark else "#9a9a9a", colors)

@@ -84,7 +84,7 @@ class CutsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, fitted: QuickShift | Pipeline, *, by: str = "tau", unit: str | None = None
+        cls, fitted: QuickShift | Pipeline, *, by: str | None = None, unit: str | None = None
     ) -> Self:
         """Compute the steps of a fit.
 
@@ -92,10 +92,12 @@ class CutsDisplay(Display):
         ----------
         fitted : QuickShift or Pipeline
             After `fit`; of a pipeline, the last step.
-        by : {"tau", "significance"}, default="tau"
+        by : {"tau", "significance"}, optional
             "tau": the cuts of `QuickShift.labels_at`, without merging; with local scale, at
             multiples of tau of each sample. "significance": the cuts of
-            ``recut(min_significance=...)``, of the modes at ``tau_``.
+            ``recut(min_significance=...)``, of the modes at ``tau_``. If it is not given, the one
+            that the clusters of the fit were found by: "tau" if ``tau`` was given to `QuickShift`
+            or to ``recut``, otherwise "significance".
         unit : str, optional
             Unit of the features, for the label of the axis.
 
@@ -115,6 +117,8 @@ class CutsDisplay(Display):
         (4, True)
         """
         model = quick_shift_of(fitted)
+        if by is None:
+            by = "significance" if isinstance(model.tau, str) else "tau"
         check_choice(by, "by", ("tau", "significance"))
         relative, chance = False, float("nan")
         if by == "tau":
@@ -164,7 +168,8 @@ class CutsDisplay(Display):
         self._mark_chosen(ax, theme)
         name = "least significance of a mode (standard errors)"
         if self.by == "tau":
-            name = "τ / τ of the sample" if self.relative else with_unit("τ", self.unit)
+            own = "τ as a multiple of each sample's own"
+            name = own if self.relative else with_unit("τ", self.unit)
         ax.set(xlabel=name, ylabel="number of clusters")
         return self
 

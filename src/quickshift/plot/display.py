@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from quickshift.checks.plots import check_unit
 from quickshift.plot.axes import Theme, new_axes, theme_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class Display:
 
     ax_: Axes = field(init=False)
     figure_: Figure | SubFigure = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_unit(getattr(self, "unit", None))
 
     def _facts(self) -> Iterable[str]:
         """Return the facts that the ``repr`` shows."""

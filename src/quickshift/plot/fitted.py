@@ -71,7 +71,7 @@ def periods_of(fitted: QuickShift) -> Floats:
 
 def is_on_globe(fitted: QuickShift) -> bool:
     """Return whether the features are latitudes and longitudes."""
-    return fitted.metric == "haversine"
+    return getattr(fitted, "metric", None) == "haversine"  # a ModalRegressor has no metric
 
 
 def feature_names(fitted: QuickShift) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -64,6 +64,8 @@ class ForestDisplay(Display):
         Lower and upper limit of both axes; NaN if they follow from the points.
     names : tuple of two str
         Labels of the axes.
+    features_text : str
+        Which of the features are drawn, in words; empty if there are no others.
     n_samples : int
         Number of samples of the fit.
     equal : bool
@@ -83,6 +85,7 @@ class ForestDisplay(Display):
     modes: Floats
     limits: Floats
     names: tuple[str, str]
+    features_text: str
     n_samples: int
     equal: bool
     tau_text: str
@@ -98,7 +101,7 @@ class ForestDisplay(Display):
         fitted: QuickShift | Pipeline,
         X: ArrayLike | None = None,
         *,
-        features: tuple[int, int] | None = None,
+        features: Sequence[int] | Sequence[str] | None = None,
         unit: str | None = None,
     ) -> Self:
         """Compute what is drawn of a fit.
@@ -110,11 +113,13 @@ class ForestDisplay(Display):
         X : array-like of shape (n_samples, 2), optional
             Where to draw the samples, for example an embedding of many features in the plane. If it
             is not given, two features of the samples are drawn.
-        features : pair of int, optional
-            The features to draw if the samples have more than one: by default the first two, or
-            longitude and latitude with ``metric="haversine"``.
+        features : pair of int or of str, optional
+            The features to draw if the samples have more than one, as column numbers or as names of
+            the data frame that was fitted: by default the first two, or longitude and latitude with
+            ``metric="haversine"``.
         unit : str, optional
-            Unit of the features, for the labels of the axes.
+            Unit of the features, for the labels of the axes; with ``metric="haversine"``, "rad" if
+            it is not given.
 
         Returns
         -------
@@ -139,8 +144,11 @@ class ForestDisplay(Display):
         if X is not None:
             places = np.asarray(check_drawn_points(X, n_samples), dtype=np.float64)[involved]
             names, period = ("first coordinate", "second coordinate"), np.full(2, np.inf)
+            features_text = ""
         else:
-            places, names, period = _places(model, involved, features, unit)
+            chosen = _chosen_features(model, features)
+            places, names, period = _places(model, involved, chosen, unit)
+            features_text = _features_text(feature_names(model), chosen)
         start = places[np.searchsorted(involved, rows)]
         end = places[np.searchsorted(involved, model.parent_[rows])]
         kept, cut = _kept_and_cut(model, rows)
@@ -157,6 +165,7 @@ class ForestDisplay(Display):
             modes=places[np.searchsorted(involved, model.mode_indices_)],
             limits=length[:, None] * np.array([first, first + 1.0]),
             names=names,
+            features_text=features_text,
             n_samples=n_samples,
             equal=X is None and model.n_features_in_ > 1,
             tau_text="τ of the sample" if moves_of(model)[2] else f"τ = {model.tau_:.4g}",
@@ -198,6 +207,7 @@ class ForestDisplay(Display):
         set_title(
             ax,
             counted(len(self.modes), "cluster"),
+            self.features_text,
             dashed if moves else "",
             thinning_note(len(self.rows), self.n_samples),
         )
@@ -248,17 +258,35 @@ class ForestDisplay(Display):
             spread_labels(ax, theme, x, y, texts, offset=6, bold=True)
 
 
+def _chosen_features(
+    model: QuickShift, features: Sequence[int] | Sequence[str] | None
+) -> list[int]:
+    """Return the numbers of the features that are drawn: two, or the only one."""
+    if model.n_features_in_ == 1:
+        return [0]
+    if features is None:
+        return [1, 0] if is_on_globe(model) else [0, 1]  # maps have the longitude to the right
+    return list(check_features(features, feature_names(model)))
+
+
+def _features_text(names: list[str], chosen: list[int]) -> str:
+    """Say which features are drawn, if not all of them are."""
+    if len(names) == len(chosen):
+        return ""
+    first, second = (names[feature] for feature in chosen)
+    return f"features {first} and {second} of {len(names)}"
+
+
 def _places(
-    model: QuickShift, rows: Indices, features: tuple[int, int] | None, unit: str | None
+    model: QuickShift, rows: Indices, chosen: list[int], unit: str | None
 ) -> tuple[Floats, tuple[str, str], Floats]:
     """Return where rows are drawn, the labels of the axes and their periods."""
     points, names, periods = coordinates_of(model, rows), feature_names(model), periods_of(model)
-    if model.n_features_in_ == 1:
+    if len(chosen) == 1:
         places = np.column_stack([points[:, 0], model.density_[rows]])
         labels = with_unit(names[0], unit), with_unit("density", unit, -1)
         return places, labels, np.array([periods[0], np.inf])
-    usual = (1, 0) if is_on_globe(model) else (0, 1)  # maps have the longitude to the right
-    chosen = list(check_features(features or usual, model.n_features_in_))
+    unit = "rad" if unit is None and is_on_globe(model) else unit
     first, second = (with_unit(names[feature], unit) for feature in chosen)
     return points[:, chosen], (first, second), periods[chosen]
 

@@ -19,12 +19,11 @@ from quickshift.plot.axes import (
     spread_labels,
     with_unit,
 )
+from quickshift.plot.chance_line import births_at, deaths_at
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import log10_levels, quick_shift_of
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
-from quickshift.stages.local_scale import LocalScale
 from quickshift.stages.tree.cluster_tree import ClusterTree
-from quickshift.stages.tree.significance import standard_errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,24 +33,35 @@ if TYPE_CHECKING:
 
 __all__ = ["PersistenceDisplay"]
 
-_LINE_POINTS = 60
+_LINE_POINTS = 240
 _MOST_NUMBERED = 40
-_HALVINGS = 60
+_LEAST_SPAN = 0.3  # powers of ten that both axes span at least
+_STRIP = 0.14  # width of the strip of modes that are never absorbed, as a share of the other part
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PersistenceDisplay(Display):
     """The density at which each mode is born against the one at which a higher mode absorbs it.
 
-    Modes on the diagonal vanish as soon as they appear. Modes above the line of chance are more
-    significant than spurious modes usually are. Mode i of a cluster has the color and the number
-    of label i.
+    Modes on the diagonal vanish as soon as they appear. Modes are on or above the line of chance
+    if and only if they are at least as significant as chance rarely exceeds. Mode i of a cluster
+    has the color and the number of label i.
+
+    A mode that meets no higher one has a significance nevertheless, because it is compared with its
+    parent. It is drawn as a triangle, at the density at which a mode of that birth and significance
+    would have been absorbed. Modes of infinite significance, such as the highest one, are drawn in
+    a strip on the left with the label "never".
 
     Attributes
     ----------
-    birth, death : ndarray of shape (n_leaves,)
-        Decimal logarithm of the densities. ``death`` is minus infinity if a mode meets no higher
-        one; such modes are drawn as triangles on the left.
+    birth : ndarray of shape (n_leaves,)
+        Decimal logarithm of the density at each mode.
+    death : ndarray of shape (n_leaves,)
+        Decimal logarithm of the density at which a higher mode absorbs it. If a mode meets no
+        higher one, the density that follows from its significance; minus infinity if that is
+        infinite or not known.
+    alone : ndarray of shape (n_leaves,), bool
+        Whether a mode meets no higher one.
     labels : ndarray of shape (n_leaves,)
         Label of the cluster whose mode each leaf is; -1 if it is not the mode of a cluster.
     leaf_indices : ndarray of shape (n_leaves,), int64
@@ -74,6 +84,7 @@ class PersistenceDisplay(Display):
 
     birth: Floats
     death: Floats
+    alone: Flags
     labels: Indices
     leaf_indices: Indices
     drawn: Indices
@@ -118,7 +129,10 @@ class PersistenceDisplay(Display):
         labels[tree.leaf_labels[model.mode_indices_]] = np.arange(model.n_clusters_)
         display = cls._of(tree, labels, model.n_features_in_, unit)
         display.chance = model._chance()
-        display.chance_line = _chance_line(model, display.birth, display.death)
+        alone = display.alone
+        significance = model._assessed_tree().known_significance()[alone]
+        display.death[alone] = deaths_at(model, display.birth[alone], significance)
+        display.chance_line = _chance_line(model, display)
         return display
 
     @classmethod
@@ -158,6 +172,7 @@ class PersistenceDisplay(Display):
         return cls(
             birth=birth,
             death=death,
+            alone=np.isneginf(death),
             labels=labels,
             leaf_indices=tree.leaf_indices,
             drawn=drawn_rows(len(tree), np.flatnonzero(labels >= 0)),
@@ -181,20 +196,44 @@ class PersistenceDisplay(Display):
             The display, with ``ax_`` and ``figure_``.
         """
         ax, theme = self._begin(ax)
-        low, high = _ends(self.birth, self.death)
-        edge = low - 0.06 * (high - low)
-        alone = np.isneginf(self.death)
-        stacked = np.array([self.birth, np.where(alone, edge, self.death)])
+        low, high = self._ends()
+        never = np.isneginf(self.death)
+        edge = low - 0.04 * (high - low)  # of the strip
+        strip = _STRIP * (high - edge) if never.any() else 0.0
+        stacked = np.array([self.birth, np.where(never, edge - strip / 2, self.death)])
         (y, x), logarithmic = drawn_density(stacked)
-        ends = drawn_density(np.array([low, high]))[0] if logarithmic else np.array([low, high])
+
+        def drawn(levels: Floats) -> Floats:
+            return np.power(10.0, levels) if logarithmic else levels
+
+        ends = drawn(np.array([edge, high]))
         ax.plot(ends, ends, color=theme.faint, linewidth=1.0, zorder=1)
+        line = drawn(self.chance_line[self.chance_line[:, 0] >= edge])
+        ax.plot(*line.T, color=theme.ink, linewidth=1.2, linestyle="--", zorder=1)
+        self._draw_modes(ax, theme, x, y)
+        room = 0.10 * (high - low)
+        ax.set_xlim(*drawn(np.array([edge - strip, high + room])))
+        lowest = min(float(self.birth.min()), high - _LEAST_SPAN)
+        ax.set_ylim(*drawn(np.array([lowest - room, high + room])))
+        self._label_axes(ax, logarithmic=logarithmic)
+        if never.any():
+            _mark_strip(ax, theme, *drawn(np.array([edge - strip / 2, edge])).tolist())
+        self._number_modes(ax, theme, x, y)
+        set_title(ax, *self._title())
+        return self
+
+    def _ends(self) -> tuple[float, float]:
+        """Return the lowest and the highest density of modes, including a part of the line."""
+        known = np.concatenate([self.birth, self.death[np.isfinite(self.death)]])
+        low, high = float(known.min()), float(known.max())
         if len(self.chance_line):
-            line = drawn_density(self.chance_line)[0] if logarithmic else self.chance_line
-            ax.plot(*line.T, color=theme.ink, linewidth=1.2, linestyle="--", zorder=1)
-        self._draw_modes(ax, theme, x, y, alone)
-        limits = np.array([edge - 0.04 * (high - low), high + 0.10 * (high - low)])
-        shown = drawn_density(limits)[0] if logarithmic else limits
-        ax.set(xlim=shown, ylim=shown)
+            low, high = min(low, float(self.chance_line[0, 0])), max(high, self._lowest_of_line())
+        return min(low, high - _LEAST_SPAN), high
+
+    def _lowest_of_line(self) -> float:
+        return float(self.chance_line[:, 1].min())
+
+    def _label_axes(self, ax: Axes, *, logarithmic: bool) -> None:
         name, unit = "log₁₀ of the density", None
         if logarithmic:
             set_log_scale(ax, "x")
@@ -202,19 +241,21 @@ class PersistenceDisplay(Display):
             name, unit = "density", self.unit if self.n_features else None
         ax.set_xlabel(with_unit(f"{name} where absorbed", unit, -self.n_features))
         ax.set_ylabel(with_unit(f"{name} where born", unit, -self.n_features))
-        self._number_modes(ax, theme, x, y)
-        kept = int((self.labels >= 0).sum())
-        set_title(
-            ax,
-            f"{counted(len(self.birth), 'mode')}, {counted(kept, 'cluster')}",
-            f"dashed: chance, {self.chance:.3g} standard errors" if len(self.chance_line) else "",
-            "triangles: absorbed by none" if alone.any() else "",
-            thinning_note(len(self.drawn), len(self.birth), "modes"),
-        )
-        return self
 
-    def _draw_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats, alone: Flags) -> None:
-        kept = self.labels >= 0
+    def _title(self) -> list[str]:
+        line = f"dashed: chance, {self.chance:.3g} standard errors"
+        placed = bool((self.alone & np.isfinite(self.death)).any())
+        triangles = "triangles: meet no higher mode" + ", placed by significance" * placed
+        return [
+            f"{counted(len(self.birth), 'mode')}, "
+            f"{counted(int((self.labels >= 0).sum()), 'cluster')}",
+            line if len(self.chance_line) else "",
+            triangles if self.alone.any() else "",
+            thinning_note(len(self.drawn), len(self.birth), "modes"),
+        ]
+
+    def _draw_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats) -> None:
+        kept, alone = self.labels >= 0, self.alone
         drawn = np.isin(np.arange(len(x)), self.drawn)
         for chosen, size, zorder in ((~kept, 10, 2), (kept, 38, 3)):
             for some, marker in ((chosen & alone & drawn, "<"), (chosen & ~alone & drawn, "o")):
@@ -237,29 +278,29 @@ class PersistenceDisplay(Display):
             spread_labels(ax, theme, x[order], y[order], texts, offset=5)
 
 
-def _ends(birth: Floats, death: Floats) -> tuple[float, float]:
-    """Return the lowest and the highest density, at least a factor of two apart."""
-    known = np.concatenate([birth, death[np.isfinite(death)]])
-    low, high = float(known.min()), float(known.max())
-    return (low, high) if high - low > 0.3 else (high - 0.3, high)
+def _chance_line(model: QuickShift, display: PersistenceDisplay) -> Floats:
+    """Return deaths and births at which the significance is the one that chance rarely exceeds.
 
-
-def _chance_line(model: QuickShift, birth: Floats, death: Floats) -> Floats:
-    """Return deaths and births at which the significance is the one that chance rarely exceeds."""
-    low, high = _ends(birth, death)
+    The line begins at a death that is low enough for the highest mode to be above it.
+    """
+    highest = display.birth[[np.argmax(display.birth)]]
+    crossing = deaths_at(model, highest, np.array([display.chance]))
+    known = np.concatenate([display.birth, display.death, crossing])
+    known = known[np.isfinite(known)]
+    high = float(known.max())
+    low = min(float(known.min()), high - _LEAST_SPAN)
     at = np.linspace(low - 0.1 * (high - low), high, _LINE_POINTS)
-    estimate, chance = model._estimate, model._chance()
-    if isinstance(estimate, LocalScale):
-        # The significance is d √(K/2) log(s / r), and the density is proportional to r^-d.
-        born = at + chance / math.sqrt(estimate.n_neighbors / 2) / math.log(10)
-        return np.column_stack([at, born])
-    to_sums = estimate.log_constant / math.log(10)
-    below, above = at.copy(), at + 300.0
-    for _ in range(_HALVINGS):
-        middle = (below + above) / 2
-        with np.errstate(over="ignore", under="ignore", divide="ignore"):
-            sums = np.power(10.0, np.minimum(middle - to_sums, 300.0))
-            errors = standard_errors(sums, np.power(10.0, at - to_sums), estimate)
-        low_enough = errors < chance
-        below, above = np.where(low_enough, middle, below), np.where(low_enough, above, middle)
-    return np.column_stack([at, above])
+    return np.column_stack([at, births_at(model, at, display.chance)])
+
+
+def _mark_strip(ax: Axes, theme: Theme, middle: float, edge: float) -> None:
+    """Separate the strip on the left, and replace its ticks by the word "never"."""
+    ax.axvline(edge, color=theme.muted, linewidth=0.8, zorder=1)
+    to_share = ax.transData + ax.transAxes.inverted()
+    major = [tick for tick in ax.get_xticks() if tick > edge]
+    minor = [tick for tick in ax.get_xticks(minor=True) if tick > edge]
+    # The label of a tick next to the strip would touch the word.
+    roomy = [t for t in major if to_share.transform((t, ax.get_ylim()[0]))[0] > 1.4 * _STRIP]
+    shown = [tick for tick in roomy if tick <= ax.get_xlim()[1]]
+    ax.set_xticks([middle, *shown], ["never", *(f"{tick:g}" for tick in shown)])
+    ax.set_xticks(minor, minor=True)
