@@ -185,7 +185,7 @@ def test_parameters_set_after_the_fit_do_not_change_the_summary(X):
 @pytest.mark.parametrize("factor", [1e-200, 1.0, 1e200])
 def test_hints_about_spreads_are_right_for_any_unit(factor):
     X = factor * np.random.default_rng(0).normal(size=(1000, 2))
-    constant = np.full(1000, 0.1)
+    constant = np.full(1000, 0.1 * factor)
     hints = QuickShift().fit(np.column_stack([X, constant])).summary().hints
     assert hints == ["1 features are constant and make no difference."]
 
