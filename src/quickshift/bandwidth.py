@@ -155,6 +155,11 @@ def spread(
             for x, p in zip(points.T, periods, strict=True)
         ]
     )
+    return mean_scale(scales)
+
+
+def mean_scale(scales: Floats) -> float:
+    """Return the mean of the scales of all features, without overflow."""
     exponent = _exponent(scales)
     return math.ldexp(float(np.ldexp(scales, -exponent).mean()), exponent)
 
@@ -174,8 +179,16 @@ def _robust(x: Floats, weights: Floats) -> float:
     shifted = x - lower
     deviations = shifted - np.average(shifted, weights=weights)
     deviation = math.sqrt(np.average(deviations**2, weights=weights))
+    return math.ldexp(robust_scale(lower, upper, deviation), exponent)
+
+
+def robust_scale(lower: float, upper: float, deviation: float) -> float:
+    """Return the smaller of a standard deviation and a scaled IQR, given by its quartiles.
+
+    If the IQR is zero, this is the standard deviation.
+    """
     iqr = (upper - lower) / _GAUSSIAN_IQR
-    return math.ldexp(min(deviation, iqr) if iqr > 0 else deviation, exponent)
+    return min(deviation, iqr) if iqr > 0 else deviation
 
 
 def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
@@ -189,6 +202,11 @@ def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
     # 1 - R is computed as a sum of squares, because R rounds to 1 if the data are close together.
     halves = 0.5 * (angles - math.atan2(sine, cosine))
     loss = 2.0 * float(np.average(np.sin(halves) ** 2, weights=weights))
+    return circular_scale(loss, period)
+
+
+def circular_scale(loss: float, period: float) -> float:
+    """Return the circular standard deviation, from 1 minus the mean resultant length."""
     uniform = math.pi**2 / 3.0
     variance = min(-2.0 * math.log1p(-loss), uniform) if loss < 1.0 else uniform
     return period * (math.sqrt(variance) / (2.0 * math.pi))
