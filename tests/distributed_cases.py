@@ -1,10 +1,14 @@
 """Data and helpers for the tests of quickshift.distributed, which run tasks without any engine."""
 
+import itertools
+import os
+import signal
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from quickshift.distributed.executors import Inline
+from quickshift.distributed.executors import Inline, Processes
 from quickshift.distributed.inputs import list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.passes import Passes
@@ -70,7 +74,7 @@ def divided(X, n_boxes, folder, *, weights=None, period=None):
 
 def ranges(n, parts):
     ends = np.linspace(0, n, parts + 1).astype(int).tolist()
-    return [(a, b) for a, b in zip(ends, ends[1:], strict=False) if a < b]
+    return [(a, b) for a, b in itertools.pairwise(ends) if a < b]
 
 
 def boxes(store):
@@ -117,3 +121,23 @@ def assert_same_tree(mine, tree):
     np.testing.assert_array_equal(mine.merges, tree.merges)
     np.testing.assert_array_equal(mine.towards, tree.towards)
     np.testing.assert_allclose(mine.sizes, tree.sizes, rtol=1e-12)
+
+
+def killed_once(flag, function, *arguments):
+    """Kill the own process in the first call, and call the function in all later ones."""
+    if not Path(flag).exists():
+        Path(flag).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*arguments)
+
+
+class Killing(Processes):
+    """Kills one process in each pass."""
+
+    def __init__(self, folder):
+        super().__init__(2)
+        self._folder = Path(folder)
+
+    def submit(self, function, *arguments, name):
+        flag = self._folder / name.rpartition("-")[0]
+        return super().submit(killed_once, str(flag), function, *arguments, name=name)

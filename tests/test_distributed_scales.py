@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from distributed_cases import (
     SHAPES,
     assert_same_tree,
@@ -12,7 +13,6 @@ from distributed_cases import (
     duplicates,
     labels_by_row,
 )
-
 from quickshift.distributed.plan import heights as plan_heights
 from quickshift.distributed.plan.fits import fit_local
 from quickshift.distributed.plan.forest import cut as cut_boxes

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from distributed_cases import (
     SHAPES,
     assert_same_tree,
@@ -16,7 +17,6 @@ from distributed_cases import (
     rows_of,
     write_heights,
 )
-
 from quickshift.distributed.plan import heights as plan_heights
 from quickshift.distributed.plan.forest import cut as cut_boxes
 from quickshift.distributed.plan.forest import edges_beyond, parents_beyond

@@ -163,8 +163,9 @@ def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
 
 
 def read_ids(chunk: Chunk) -> Numbers:
-    """Return the identifiers of the rows of a chunk."""
-    return np.asarray(_read(chunk, [chunk.id])[chunk.id])
+    """Return the identifiers of the rows of a chunk: numbers, dates or strings."""
+    ids = np.asarray(_read(chunk, [chunk.id])[chunk.id])
+    return ids.astype(str) if ids.dtype.kind == "O" else ids
 
 
 def _check_finite(points: Floats, chunk: Chunk) -> None:

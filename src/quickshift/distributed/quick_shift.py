@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from quickshift.checks.clustering import (
     check_ties,
 )
 from quickshift.checks.numbers import check_not_none, check_tau
-from quickshift.distributed.executors import DaskWorkers, Executor, Processes
+from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fit_local
@@ -33,7 +34,7 @@ from quickshift.distributed.plan.forest import cut
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
 from quickshift.distributed.results import labels_by_row, lengths_by_row, write_labels
-from quickshift.distributed.store import Store
+from quickshift.distributed.store import Store, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
@@ -44,6 +45,8 @@ from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.threads import resolve_threads
 
 __all__ = ["QuickShift"]
+
+_FEW_ROWS = 100_000  # with fewer, tasks run in the calling process
 
 
 class QuickShift:
@@ -205,18 +208,16 @@ class QuickShift:
             delattr(self, name)
         settings = self._settings()
         folder, temporary = self._folder()
-        executor = self._executor()
         try:
             chunks = list_chunks(data, columns, weight_column, id_column, folder / "input")
-            store = self._store(folder, chunks)
-            passes = Passes(store, executor, self.progress, self.resume)
-            self._fit, facts = self._run(passes, chunks, settings)
+            with closing(self._executor(sum(chunk.n_rows for chunk in chunks))) as executor:
+                store = self._store(folder, chunks)
+                passes = Passes(store, executor, self.progress, self.resume)
+                self._fit, facts = self._run(passes, chunks, settings)
         except BaseException:
             if temporary:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-        finally:
-            executor.close()
         if temporary:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._set_attributes(facts)
@@ -267,8 +268,12 @@ class QuickShift:
         run.mkdir(parents=True, exist_ok=True)
         return Store(str(run))
 
-    def _executor(self) -> Executor:
-        return Processes(resolve_threads(None)) if self.client is None else DaskWorkers(self.client)
+    def _executor(self, n_rows: int) -> Executor:
+        """Return what runs the tasks; for few rows, starting processes would take longest."""
+        if self.client is not None:
+            return DaskWorkers(self.client)
+        few = n_rows < _FEW_ROWS and isinstance(self.n_partitions, str)
+        return Inline() if few else Processes(resolve_threads(None))
 
     def _run(
         self, passes: Passes, chunks: list[Chunk], settings: LocalSettings | KernelSettings
@@ -280,15 +285,26 @@ class QuickShift:
             check_frequencies(facts.total_weight, facts.n_present)
             k = check_n_neighbors(self.n_neighbors, facts.total_weight)
             settings = replace(settings, n_neighbors=k)
+        n_boxes, most_rows = self._sizes(passes, facts, local=local)
+        make_boxes(passes, chunks, facts, n_boxes, period)
+        passes.store = replace(passes.store, most_rows=most_rows)
+        halo = min(most_rows // 2, 2 * facts.n_present // n_boxes + 1)
+        if isinstance(settings, LocalSettings):
+            return fit_local(passes, facts, settings, halo), facts
+        return fit_kernel(passes, facts, settings, halo), facts
+
+    def _sizes(self, passes: Passes, facts: Facts, *, local: bool) -> tuple[int, int]:
+        """Return the number of boxes and the most rows of a task: in a resumed run, as before."""
+        path = Path(passes.store.directory) / "sizes.npy"
+        if self.resume and path.exists():
+            n_boxes, most_rows = np.load(path).tolist()
+            return n_boxes, most_rows
         slots = passes.executor.slots
         memory = memory_for(self.memory_limit, passes.executor)
         rows = rows_per_box(memory, slots, facts.least.size, local=local)
         n_boxes = number_of_boxes(self.n_partitions, facts.n_present, rows, slots)
-        make_boxes(passes, chunks, facts, n_boxes, period)
-        most = min(rows, 2 * facts.n_present // n_boxes + 1)
-        if isinstance(settings, LocalSettings):
-            return fit_local(passes, facts, settings, most), facts
-        return fit_kernel(passes, facts, settings, most), facts
+        publish(path, np.array([n_boxes, 2 * rows]))
+        return n_boxes, 2 * rows
 
     def _set_attributes(self, facts: Facts) -> None:
         fit = self._fit
@@ -360,12 +376,9 @@ class QuickShift:
                 f"tau is {tau!r}, expected at most {fit.reach!r}: the fit was made with {known}, "
                 f"and longer moves were not searched for. Fit with tau=numpy.inf."
             )
-        executor = self._executor()
-        try:
+        with closing(self._executor(self.n_samples_)) as executor:
             passes = replace(fit.passes, executor=executor, keeps=False)
             leaves = cut(passes, length, fit.order, fit.edges, "top-at")
-        finally:
-            executor.close()
         return labels_by_row(fit, self.n_samples_, leaves, None, "top-at")
 
     def write_labels(self, path: str | Path) -> None:

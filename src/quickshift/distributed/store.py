@@ -78,10 +78,13 @@ class Store:
     layer : str
         Distinguishes the results of several numbers of neighbors: all arrays except the data are
         written once per layer. It is empty for a fit with one bandwidth.
+    most_rows : int or None
+        Most rows that a task may hold in memory; None if there is no limit.
     """
 
     directory: str
     layer: str = ""
+    most_rows: int | None = None
 
     def path(self, box: int, name: str) -> Path:
         """Return the file of an array of a box."""

@@ -1,12 +1,14 @@
 """The first passes: from chunks of the input to boxes of about the same number of rows."""
 
+import shutil
+
 import numpy as np
 
 from quickshift.arrays import Floats
 from quickshift.distributed.inputs import Chunk
 from quickshift.distributed.partition import split_space
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.tasks.boxes import Facts, gather, scan, scatter
+from quickshift.distributed.tasks.boxes import Facts, chunk_folder, gather, scan, scatter
 
 __all__ = ["make_boxes", "scan_chunks"]
 
@@ -83,3 +85,5 @@ def make_boxes(
         np.array([count for count, _ in found], dtype=np.int64),
         np.array([bounds for _, bounds in found]),
     )
+    for chunk in chunks:
+        shutil.rmtree(chunk_folder(store, chunk.number), ignore_errors=True)

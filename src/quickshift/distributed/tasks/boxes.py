@@ -15,7 +15,7 @@ from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.inputs import Chunk, read_chunk, read_ids
 from quickshift.distributed.store import BLOCK, Store, publish
 
-__all__ = ["Facts", "gather", "scan", "scatter"]
+__all__ = ["Facts", "chunk_folder", "gather", "scan", "scatter"]
 
 _MOST_BITS = 12  # per feature, of the curve along which the rows of a box are sorted
 
@@ -91,7 +91,7 @@ def scatter(store: Store, chunk: Chunk) -> Indices:
     points, weights, rows = _present(chunk, partition.period)
     box = partition.boxes_of(points)
     order = np.argsort(box, kind="stable")
-    folder = _folder(store, chunk.number)
+    folder = chunk_folder(store, chunk.number)
     publish(folder / "points.npy", points[order])
     publish(folder / "rows.npy", rows[order])
     if weights is not None:
@@ -128,7 +128,7 @@ def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[
     points = points[order]
     store.write(box, "points", points)
     for name in ("rows", "weights", "ids"):
-        if (_folder(store, slices[0][0]) / f"{name}.npy").exists():
+        if (chunk_folder(store, slices[0][0]) / f"{name}.npy").exists():
             store.write(box, name, _gathered(store, slices, name)[order])
     starts = np.arange(0, len(points), BLOCK)
     blocks = np.stack(
@@ -141,7 +141,7 @@ def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[
 def _gathered(store: Store, slices: list[tuple[int, int, int]], name: str) -> Numbers:
     return np.concatenate(
         [
-            np.load(_folder(store, chunk) / f"{name}.npy", mmap_mode="r")[first:last]
+            np.load(chunk_folder(store, chunk) / f"{name}.npy", mmap_mode="r")[first:last]
             for chunk, first, last in slices
         ]
     )
@@ -158,7 +158,8 @@ def _present(chunk: Chunk, period: Floats | None) -> tuple[Floats, Floats | None
     return points[present], weights[present], rows[present]
 
 
-def _folder(store: Store, chunk: int) -> Path:
+def chunk_folder(store: Store, chunk: int) -> Path:
+    """Return the folder of the files of a chunk."""
     return Path(store.directory) / f"chunk-{chunk:06}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.distributed.store import Store
-from quickshift.distributed.tasks.regions import Region, read_region
+from quickshift.distributed.tasks.regions import Region, fitting_region
 from quickshift.kernels import get_kernel
 from quickshift.stages.density import make_estimate, sums_at_samples
 from quickshift.stages.parent_graph import find_parents
@@ -41,7 +41,7 @@ class Density:
 
 def sum_kernels(store: Store, box: int, density: Density) -> None:
     """Sum kernel profiles at the rows of a box, and write the sums as their heights."""
-    region = read_region(store, box, density.reach)
+    region = fitting_region(store, box, density.reach)
     kernel = get_kernel(density.kernel)
     estimate = make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
     store.write(box, "heights", sums_at_samples(estimate)[: region.n_owned])
@@ -99,9 +99,9 @@ def surroundings(store: Store, box: int, reach: float | None) -> Region:
     ``reach`` is a length, or None for the tau of each row.
     """
     if reach is not None:
-        return read_region(store, box, reach)
+        return fitting_region(store, box, reach)
     halo = float(store.read(box, "halo")[0])
-    return read_region(store, box, halo).with_extra(np.asarray(store.read(box, "extra")))
+    return fitting_region(store, box, halo).with_extra(np.asarray(store.read(box, "extra")))
 
 
 @dataclass(frozen=True)

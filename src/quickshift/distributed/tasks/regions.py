@@ -10,7 +10,7 @@ from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import BLOCK, Store
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Region", "read_region"]
+__all__ = ["Region", "fitting_region", "read_region"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,18 @@ def read_region(store: Store, box: int, reach: float) -> Region:
             if at.size:
                 parts.append((other, at))
     return Region(store, parts)
+
+
+def fitting_region(store: Store, box: int, reach: float) -> Region:
+    """Find the rows within a distance of a box, as `read_region` does, if they fit into memory."""
+    region = read_region(store, box, reach)
+    if store.most_rows is not None and region.n_rows > store.most_rows:
+        raise MemoryError(
+            f"the partition has {region.n_owned} rows and its halo of width {reach:.4g} has "
+            f"{region.n_rows - region.n_owned}, expected at most {store.most_rows} together. Raise "
+            f"memory_limit, or use a smaller bandwidth or tau"
+        )
+    return region
 
 
 def _places_within(store: Store, other: int, cell: tuple[Floats, Floats], reach: float) -> Indices:
