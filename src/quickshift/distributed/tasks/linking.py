@@ -125,11 +125,9 @@ class _Links:
             near = self._tree.query_ball_point(self._points[low], reach * (1 + 1e-9))
             near = np.asarray(near, dtype=np.int64)
             rows = near[(self.piece[near] == other) & (self.values[near] >= level)]
-        store = self.region.store
-        squares = squared_distances(
-            self._points[low], self._points[rows], store.partition.period, store.exponent
-        )
-        distance = np.ldexp(np.sqrt(squares), store.exponent)
+        period = self.region.store.partition.period
+        squares = squared_distances(self._points[low], self._points[rows], period, self._exponent)
+        distance = np.ldexp(np.sqrt(squares), self._exponent)
         reach = np.maximum(self.tau[low], self.tau[rows])
         linked = distance < reach if self.strict else distance <= reach
         return float(squares[linked].min(initial=np.inf))
@@ -138,6 +136,10 @@ class _Links:
         """Return the rows of a piece whose values are at least a level."""
         rows = self._by_piece[_run(self._piece_of_place, piece)]
         return rows[np.searchsorted(self.values[rows], level) :]
+
+    @cached_property
+    def _exponent(self) -> int:
+        return self.region.store.exponent
 
     @cached_property
     def _rising(self) -> Indices:

@@ -73,11 +73,10 @@ class Region:
 
     def with_extra(self, positions: Indices) -> "Region":
         """Add rows to the halo, given by their positions, unless the region has them."""
-        extra = np.setdiff1d(positions, self.positions())
         halo = {box: at for box, at in self.parts[1:] if not isinstance(at, slice)}
-        owners = np.searchsorted(self.store.offsets, extra, side="right") - 1
-        for box in np.unique(owners).tolist():
-            at = extra[owners == box] - self.store.offsets[box]
+        owners = np.searchsorted(self.store.offsets, positions, side="right") - 1
+        for box in np.unique(owners[owners != self.box]).tolist():
+            at = positions[owners == box] - self.store.offsets[box]
             halo[box] = np.union1d(halo.get(box, at), at)
         return Region(self.store, [self.parts[0], *halo.items()])
 
