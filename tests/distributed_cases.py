@@ -57,6 +57,14 @@ SHAPES = {
 }
 
 
+def cases():
+    """Return dimensions, numbers of boxes and shapes: some of them, or all with `make matrix`."""
+    if os.environ.get("QUICKSHIFT_MATRIX"):
+        return list(itertools.product((1, 2, 3, 5), (1, 2, 7, 32), SHAPES))
+    by_dimension = itertools.product((1, 2, 3, 5), (7,), SHAPES)
+    return [*by_dimension, (2, 2, "lattice"), (2, 2, "blobs"), (2, 32, "duplicates")]
+
+
 def divided(X, n_boxes, folder, *, weights=None, period=None):
     """Write points into boxes, and return the passes over them and the facts of the scan."""
     table = X if weights is None else np.column_stack([X, weights])

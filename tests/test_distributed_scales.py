@@ -9,6 +9,7 @@ from distributed_cases import (
     blobs,
     boxes,
     by_row,
+    cases,
     divided,
     duplicates,
     labels_by_row,
@@ -24,11 +25,6 @@ from quickshift.stages import climb, cut, local_scale, prepare
 from quickshift.stages.local_clusters import LocalSettings, local_clusters_of, tree_by_scale
 from quickshift.stages.local_scale import levels_of, n_spacing, n_varying
 from quickshift.stages.tree.significance import assess_by_levels
-
-CASES = [
-    *((d, 7, shape) for d in (1, 2, 3, 5) for shape in SHAPES),
-    *((2, n_boxes, shape) for n_boxes in (1, 2, 32) for shape in SHAPES),
-]
 
 
 def measured(passes, samples, k, most_rows):
@@ -67,7 +63,7 @@ def check_scales(passes, samples, k, most_rows=10**6):
     return layer
 
 
-@pytest.mark.parametrize(("d", "n_boxes", "shape"), CASES)
+@pytest.mark.parametrize(("d", "n_boxes", "shape"), cases())
 def test_scales_and_trees_equal_those_of_a_fit_in_memory(d, n_boxes, shape, tmp_path):
     X = SHAPES[shape](d=d)
     passes, _ = divided(X, n_boxes, tmp_path)

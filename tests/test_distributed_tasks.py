@@ -9,6 +9,7 @@ from distributed_cases import (
     blobs,
     boxes,
     by_row,
+    cases,
     divided,
     duplicates,
     labels_by_row,
@@ -26,12 +27,6 @@ from quickshift.distributed.tasks.climbing import Density, Order, climb_box, sum
 from quickshift.kernels import KERNELS, get_kernel
 from quickshift.stages import assess, climb, cut, fit_estimate, link, prepare
 from quickshift.stages.tree.significance import assess_by_sums
-
-# d, number of boxes, shape: every shape, every dimension and every number of boxes is there.
-CASES = [
-    *((d, 7, shape) for d in (1, 2, 3, 5) for shape in SHAPES),
-    *((2, n_boxes, shape) for n_boxes in (1, 2, 32) for shape in SHAPES),
-]
 
 
 def density_of(facts, kernel, h, rtol=1e-9):
@@ -61,7 +56,7 @@ def check_forest(passes, samples, heights, tau, order):
     return graph, forest, leaves, tree
 
 
-@pytest.mark.parametrize(("d", "n_boxes", "shape"), CASES)
+@pytest.mark.parametrize(("d", "n_boxes", "shape"), cases())
 def test_the_forest_equals_that_of_a_fit_in_memory(d, n_boxes, shape, tmp_path):
     X = SHAPES[shape](d=d)
     passes, _ = divided(X, n_boxes, tmp_path)
