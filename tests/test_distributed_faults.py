@@ -9,7 +9,7 @@ import pytest
 
 import quickshift
 from distributed_cases import Killing, blobs
-from quickshift.distributed import QuickShift
+from quickshift.distributed import QuickShift, quick_shift
 from quickshift.distributed.executors import Inline, Processes
 from quickshift.distributed.plan.passes import PassError
 
@@ -91,6 +91,11 @@ def test_an_error_on_a_dask_worker_is_the_users_error(client, tmp_path):
         QuickShift(client=client, directory=tmp_path).fit(bad)
 
 
+def test_dask_workers_need_a_folder(client):
+    with pytest.raises(ValueError, match="directory is None but a client is given"):
+        QuickShift(client=client).fit(X)
+
+
 # Interrupted runs
 
 
@@ -125,6 +130,18 @@ def test_files_of_another_run_are_never_read(tmp_path):
     found = QuickShift(0.4, 0.5, directory=tmp_path, resume=True).fit(X)
     expected = quickshift.QuickShift(0.4, 0.5).fit(X)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+@pytest.mark.usefixtures("_inline")
+def test_a_second_run_may_have_another_number_of_partitions(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    counts = []
+    for n_boxes in (2, 5, 3):
+        monkeypatch.setattr(quick_shift, "number_of_boxes", lambda *_, n=n_boxes: n)
+        found = QuickShift(directory=tmp_path).fit(tmp_path / "x.npy")
+        np.testing.assert_array_equal(found.labels_, EXPECTED)
+        counts.append(found.n_partitions_)
+    assert counts == [2, 5, 3]
 
 
 def test_a_run_whose_driver_was_killed_is_resumed(tmp_path):
@@ -280,6 +297,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
+            ({"directory": "s3://bucket/runs"}, "expected the path of a folder"),
             ({"bandwidth": "cv"}, "bandwidth is 'cv'"),
             ({"bandwidth": -1.0}, "bandwidth"),
             ({"kernel": "tricube"}, "kernel"),

@@ -252,7 +252,17 @@ class QuickShift:
     def _folder(self) -> tuple[Path, bool]:
         """Return the folder for all files, and whether it is temporary."""
         if self.directory is None:
+            if self.client is not None:
+                raise ValueError(
+                    "directory is None but a client is given, expected a folder that all workers "
+                    "see under the same path."
+                )
             return Path(tempfile.mkdtemp(prefix="quickshift-")), True
+        if "://" in str(self.directory):
+            raise ValueError(
+                f"directory is {self.directory!r}, expected the path of a folder. Mount the remote "
+                f"storage, and pass the path under which all workers see it."
+            )
         return Path(self.directory).resolve(), False
 
     def _store(self, folder: Path, chunks: list[Chunk]) -> Store:

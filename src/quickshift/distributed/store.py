@@ -130,7 +130,8 @@ class Store:
     @property
     def partition(self) -> Partition:
         """The partition of space."""
-        return _partition(self.directory)
+        arrays: dict[str, Any] = {name: _loaded(self._shared(name)) for name in _PARTITION}
+        return Partition(**arrays)
 
     def write_layout(self, counts: Indices, bounds: Floats) -> None:
         """Write the number of rows of each box, and the bounding boxes of their points."""
@@ -140,13 +141,13 @@ class Store:
     @property
     def counts(self) -> Indices:
         """Number of rows of each box."""
-        counts: Indices = _array(self._shared("counts"))
+        counts: Indices = _loaded(self._shared("counts"))
         return counts
 
     @property
     def bounds(self) -> Floats:
         """Bounding boxes of the points of each box, shape (n_boxes, 2, n_features)."""
-        bounds: Floats = _array(self._shared("bounds"))
+        bounds: Floats = _loaded(self._shared("bounds"))
         return bounds
 
     @property
@@ -168,14 +169,15 @@ _DATA = {"points", "rows", "weights", "ids", "blocks"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 
-@lru_cache(maxsize=16)
-def _array(path: Path) -> Any:
+def _loaded(path: Path) -> Any:
+    """Return the array of a small file, or None if there is no such file."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return _array(path, status.st_mtime_ns, status.st_ino)
+
+
+@lru_cache(maxsize=32)
+def _array(path: Path, changed: int, inode: int) -> Any:  # noqa: ARG001 (parts of the key)
     return np.load(path)
-
-
-@lru_cache(maxsize=4)
-def _partition(directory: str) -> Partition:
-    folder = Path(directory)
-    paths = {name: folder / f"{name}.npy" for name in _PARTITION}
-    arrays: dict[str, Any] = {k: np.load(p) if p.exists() else None for k, p in paths.items()}
-    return Partition(**arrays)
