@@ -40,7 +40,14 @@ html_title = "quickshift"
 html_static_path = ["_static"]
 html_show_sourcelink = False
 # Pages without subpages.
-_ALONE = "getting_started", "local_scale", "cluster_tree", "modal_regression", "images"
+_ALONE = (
+    "getting_started",
+    "local_scale",
+    "cluster_tree",
+    "modal_regression",
+    "images",
+    "large_data",
+)
 _WIDE = "benchmarks", "labelled", "distortion", "modal"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {
