@@ -123,6 +123,26 @@ def test_a_resumed_run_does_not_repeat_passes(stopped, tmp_path):
     assert stopped in seen
 
 
+@pytest.mark.parametrize("stopped", ["climb", "higher", "cut"])
+@pytest.mark.usefixtures("_inline")
+def test_a_resumed_run_with_an_infinite_tau(stopped, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    calls = []
+
+    def stop(name, done):
+        calls.append(name)
+        if name == stopped and done == 1.0 and (stopped != "cut" or calls.count("cut") > 12):
+            raise StoppedError
+
+    given = {"bandwidth": 0.1, "tau": np.inf, "directory": tmp_path, "n_partitions": 8}
+    with pytest.raises(StoppedError):
+        QuickShift(progress=stop, **given).fit(tmp_path / "x.npy")
+    found = QuickShift(resume=True, **given).fit(tmp_path / "x.npy")
+    expected = quickshift.QuickShift(0.1, np.inf).fit(X)
+    for tau in (0.2, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+
+
 @pytest.mark.usefixtures("_inline")
 def test_files_of_another_run_are_never_read(tmp_path):
     QuickShift(0.4, 0.5, directory=tmp_path).fit(X + 1.0)

@@ -47,11 +47,10 @@ def test_a_fit_equals_one_in_memory(parameters):
     np.testing.assert_allclose(found.mode_densities_, densities, rtol=1e-8)
     np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
     np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
-    if "tau" not in parameters:
-        np.testing.assert_allclose(found.significance_, expected.significance_, rtol=1e-6)
-        np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
-        assert len(found.tree_) == len(expected.tree_)
-        np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
+    np.testing.assert_allclose(found.significance_, expected.significance_, rtol=1e-6)
+    np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
+    np.testing.assert_array_equal(found.tree_.towards, expected.tree_.towards)
+    np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
 
 
 def test_local_scales_are_the_same_bits():
@@ -89,8 +88,6 @@ def test_moves_that_were_not_searched_for_are_refused():
         QuickShift(0.4, 0.5, n_partitions=2).fit(X).labels_at(0.6)
     with pytest.raises(ValueError, match="one tau per sample"):
         QuickShift(n_partitions=2).fit(X).labels_at(0.6)
-    with pytest.raises(AttributeError, match="tau='auto'"):
-        _ = QuickShift(0.4, 0.5, n_partitions=2).fit(X).tree_
 
 
 def test_one_row_and_equal_rows():

@@ -109,7 +109,7 @@ def test_clusters_of_up_to_three_scales(shape, tmp_path):
     passes, facts = divided(X, 7, tmp_path)
     fit = fit_local(passes, facts, LocalSettings(), 10**6)
     expected = local_clusters_of(prepare(X), LocalSettings())
-    assert fit.density.n_neighbors == expected.scale.n_neighbors
+    assert fit.kind.neighbors.k == expected.scale.n_neighbors
     assert fit.clusters.min_significance == expected.clusters.min_significance
     labels = fit.clusters.labels[labels_by_row(fit.passes.store, fit.leaves, len(X))]
     np.testing.assert_array_equal(labels, expected.clusters.forest.labels)
@@ -121,6 +121,6 @@ def test_one_cluster_is_sought_at_all_scales(tmp_path):
     fit = fit_local(passes, facts, LocalSettings(), 10**6)
     expected = local_clusters_of(prepare(X), LocalSettings())
     assert len(fit.clusters) == len(expected) == 1
-    assert fit.density.n_neighbors == expected.scale.n_neighbors
+    assert fit.kind.neighbors.k == expected.scale.n_neighbors
     tried = {path.stem for path in tmp_path.glob("box-00000/heights-*.npy")}
     assert len(tried) == 3

@@ -31,6 +31,7 @@ from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fit_local
 from quickshift.distributed.plan.forest import cut
+from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
 from quickshift.distributed.results import labels_by_row, lengths_by_row, write_labels
@@ -38,9 +39,7 @@ from quickshift.distributed.store import Store, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
-from quickshift.stages.density import Estimate
 from quickshift.stages.local_clusters import LocalSettings
-from quickshift.stages.local_scale import LocalScale
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.threads import resolve_threads
 
@@ -108,12 +107,13 @@ class QuickShift:
     mode_densities_ : ndarray of shape (`n_clusters_`,)
         Density at each mode.
     significance_ : ndarray of shape (`n_clusters_`,)
-        Prominence of each mode in standard errors, infinite for the highest; only if `tau` was not
-        given.
+        Prominence of each mode in standard errors, infinite for the highest. Computed on first
+        access, unless the fit needed it.
     min_significance_ : float
         Least finite significance of the clusters.
     tree_ : ClusterTree
-        Cluster tree with one row per leaf in place of one per sample; only if `tau` was not given.
+        Cluster tree with one row per leaf in place of one per sample. Linked on first access,
+        unless the fit needed it.
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, -1 for samples of weight zero. Read on first access.
     bandwidth_ : float or ndarray of shape (n_samples,)
@@ -324,10 +324,10 @@ class QuickShift:
         self.n_clusters_ = len(fit.clusters)
         self.modes_ = fit.leaves.point[modes]
         self.mode_indices_ = fit.leaves.row[modes]
-        self.mode_densities_ = fit.density.density(fit.leaves.height[modes])
+        self.mode_densities_ = fit.kind.densities(fit.leaves.height[modes])
         self.min_significance_ = fit.clusters.min_significance
-        if isinstance(fit.density, LocalScale):
-            self.n_neighbors_ = fit.density.n_neighbors
+        if isinstance(fit.kind, ScaleHeights):
+            self.n_neighbors_ = fit.kind.neighbors.k
 
     @cached_property
     def labels_(self) -> Indices:
@@ -338,8 +338,8 @@ class QuickShift:
     @cached_property
     def bandwidth_(self) -> float | Floats:
         """The bandwidth, or r of each sample."""
-        if isinstance(self._fit.density, Estimate):
-            return self._fit.density.bandwidth
+        if isinstance(self._fit.kind, KernelHeights):
+            return self._fit.kind.density.bandwidth
         return -lengths_by_row(self._fit, self.n_samples_, "heights")
 
     @cached_property
@@ -349,16 +349,15 @@ class QuickShift:
             return self._fit.tau
         return lengths_by_row(self._fit, self.n_samples_, "tau")
 
-    @property
+    @cached_property
     def tree_(self) -> ClusterTree:
         """The cluster tree of the leaves."""
-        tree = self._fit.clusters.tree
-        if tree is None:
-            raise AttributeError(
-                f"tree_ is not known, because tau={self.tau!r} was given and nothing had to be "
-                f"linked. Fit with tau='auto'."
-            )
-        return tree
+        fit = self._fit
+        if fit.clusters.tree is not None:
+            return fit.clusters.tree
+        with closing(self._executor(self.n_samples_)) as executor:
+            passes = replace(fit.passes, executor=executor, keeps=False)
+            return fit.kind.linked(passes, fit.leaves, fit.tau, fit.order).tree
 
     @property
     def significance_(self) -> Floats:

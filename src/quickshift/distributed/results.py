@@ -92,5 +92,5 @@ def _tables(fit: Fit) -> Iterator[dict[str, Any]]:
         yield {
             "id": np.asarray(store.read(box, name)),
             "label": _labels_of_box(fit, box, fit.leaves, fit.clusters.labels),
-            "density": fit.density.density(np.array(store.read(box, "heights"))),
+            "density": fit.kind.densities(np.array(store.read(box, "heights"))),
         }

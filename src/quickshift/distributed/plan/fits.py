@@ -5,31 +5,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Indices
 from quickshift.checks.numbers import check_count
-from quickshift.distributed.plan import heights
 from quickshift.distributed.plan.forest import cut, edges_beyond
+from quickshift.distributed.plan.heights import kernel_reach, measure_scales
+from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.rules import bandwidth_by_rule, tau_by_rule
-from quickshift.distributed.plan.tree import LinkedLeaves, link
+from quickshift.distributed.plan.tree import LinkedLeaves
 from quickshift.distributed.stitch import Edges, Leaves
-from quickshift.distributed.tasks.boxes import Facts, wrapped
+from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.tasks.climbing import Density, Order, climb_box, sum_kernels
 from quickshift.distributed.tasks.queries import Neighbors, count_locations
 from quickshift.kernels import Kernel
-from quickshift.stages.clusters import SHORTEST, merge_modes
-from quickshift.stages.density import Estimate, make_estimate
+from quickshift.stages.clusters import merge_modes
+from quickshift.stages.density import SIGNIFICANT_BITS, make_estimate
 from quickshift.stages.local_clusters import LocalSettings
-from quickshift.stages.local_scale import (
-    LocalScale,
-    default_neighbors,
-    levels_of,
-    spacing_for,
-)
+from quickshift.stages.local_scale import LocalScale, default_neighbors, spacing_for
 from quickshift.stages.samples import Samples, build_samples
 from quickshift.stages.tree.chance import chance_by_scale, chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree
-from quickshift.stages.tree.significance import assess_by_levels, assess_by_sums
 
 __all__ = ["Fit", "Grouping", "KernelSettings", "fit_kernel", "fit_local"]
 
@@ -47,7 +42,7 @@ class Grouping:
     modes : ndarray of shape (n_clusters,)
         The leaf that is the mode of each cluster.
     tree : ClusterTree or None
-        Cluster tree with one row per leaf; None if tau was given.
+        Cluster tree with one row per leaf; None if the clusters did not need it.
     min_significance : float
         See `quickshift.stages.clusters.Clusters`.
     """
@@ -72,9 +67,8 @@ class Fit:
         Runs more passes on the same files.
     order : Order
         Which of two rows is higher.
-    density : Estimate or LocalScale
-        Turns heights into densities. Its samples only stand for the data: they have the same total
-        weight and the same ranges of features.
+    kind : KernelHeights or ScaleHeights
+        What the heights are.
     tau : float or None
         Longest edge of the cut; None for the tau of each row.
     reach : float
@@ -89,7 +83,7 @@ class Fit:
 
     passes: Passes
     order: Order
-    density: Estimate | LocalScale
+    kind: KernelHeights | ScaleHeights
     tau: float | None
     reach: float
     leaves: Leaves
@@ -145,37 +139,24 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     if isinstance(h, str):
         h = bandwidth_by_rule(passes, facts, h, kernel, most_rows)
     estimate = make_estimate(samples, h, kernel, settings.rtol, 1)
-    weights = facts.total_weight, facts.least_weight
-    density = Density(
-        kernel.name, h, settings.rtol, heights.kernel_reach(kernel, h, settings.rtol, *weights)
-    )
+    reach = kernel_reach(kernel, h, settings.rtol, facts.total_weight, facts.least_weight)
+    density = Density(kernel.name, h, settings.rtol, reach)
+    kind = KernelHeights(estimate, density, facts.least_weight)
     order = Order(settings.ties, estimate.significant_bits)
     tau = settings.tau
     if tau is None:
         tau = tau_by_rule(passes, facts, h, kernel, most_rows)
     passes.each_box("density", sum_kernels, density)
-    reach = tau if settings.tau is None else min(tau, _CLIMBED * h)
-    passes.each_box("climb", climb_box, reach, order)
-    edges = edges_beyond(passes, order) if tau > reach else None
+    climbed = tau if settings.tau is None else min(tau, _CLIMBED * h)
+    passes.each_box("climb", climb_box, climbed, order)
+    edges = edges_beyond(passes, order) if tau > climbed else None
     leaves = cut(passes, tau, order, edges)
-    fit = Fit(passes, order, estimate, tau, tau, leaves, _unmerged(leaves), edges)
+    fit = Fit(passes, order, kind, tau, tau, leaves, _unmerged(leaves), edges)
     if settings.tau is not None:
         return fit
-    linked = link(passes, leaves, max(tau, SHORTEST), order, _unchanged)
-    period = passes.store.partition.period
-    tree = assess_by_sums(
-        replace(linked.tree, log_unit=estimate.log_constant),
-        estimate,
-        linked.graph,
-        lambda x: heights.sum_at_points(passes, wrapped(x, period), density),
-        facts.least_weight,
-    )
+    linked = kind.linked(passes, leaves, tau, order)
     chance = chance_significance(facts.total_weight, samples.n_features, kernel=kernel.name)
-    return replace(fit, clusters=_merged(linked, tree, settings, chance, "largest"))
-
-
-def _unchanged(heights: Floats) -> Floats:
-    return heights
+    return replace(fit, clusters=_merged(linked, settings, chance, "largest"))
 
 
 def fit_local(passes: Passes, facts: Facts, settings: LocalSettings, most_rows: int) -> Fit:
@@ -213,28 +194,22 @@ def _fit_scale(
     """Find clusters for one K."""
     samples = stand_in(passes, facts)
     neighbors = neighbors_of(passes, facts, k)
-    heights.measure_scales(passes, neighbors, most_rows)
+    measure_scales(passes, neighbors, most_rows)
     nothing = np.empty(0)
-    scale = LocalScale(samples, k, nothing, nothing, 1)
-    order = Order(settings.ties, scale.significant_bits)
+    kind = ScaleHeights(LocalScale(samples, k, nothing, nothing, 1), neighbors)
+    order = Order(settings.ties, SIGNIFICANT_BITS)
     passes.each_box("climb", climb_box, None, order)
-    if settings.tau is not None:
+    tau = settings.tau
+    if tau is not None:
         edges = edges_beyond(passes, order)
-        leaves = cut(passes, settings.tau, order, edges)
-        return Fit(passes, order, scale, settings.tau, math.inf, leaves, _unmerged(leaves), edges)
+        leaves = cut(passes, tau, order, edges)
+        return Fit(passes, order, kind, tau, math.inf, leaves, _unmerged(leaves), edges)
     leaves = cut(passes, None, order)
-    linked = link(passes, leaves, None, order, lambda x: levels_of(-x))
-    period = passes.store.partition.period
-    tree = assess_by_levels(
-        replace(linked.tree, log_unit=scale.log_constant, power=float(neighbors.dimension)),
-        linked.graph,
-        lambda x: levels_of(heights.scales_at(passes, wrapped(x, period), neighbors)[0]),
-        neighbors.dimension * math.sqrt(k / 2),
-    )
+    linked = kind.linked(passes, leaves, None, order)
     multiple = k / default_neighbors(facts.total_weight)
     chance = chance_by_scale(facts.total_weight, neighbors.dimension, multiple)
-    clusters = _merged(linked, tree, settings, chance, "last")
-    return Fit(passes, order, scale, None, 0.0, leaves, clusters)
+    clusters = _merged(linked, settings, chance, "last")
+    return Fit(passes, order, kind, None, 0.0, leaves, clusters)
 
 
 def stand_in(passes: Passes, facts: Facts) -> Samples:
@@ -258,13 +233,10 @@ def _unmerged(leaves: Leaves) -> Grouping:
 
 
 def _merged(
-    linked: LinkedLeaves,
-    tree: ClusterTree,
-    settings: KernelSettings | LocalSettings,
-    chance: float,
-    gap: str,
+    linked: LinkedLeaves, settings: KernelSettings | LocalSettings, chance: float, gap: str
 ) -> Grouping:
     """Merge insignificant leaves, as a fit in memory does."""
+    tree = linked.tree
     if settings.n_clusters is not None:
         check_count(settings.n_clusters, "n_clusters", len(tree), "the number of modes of the cut")
     least = settings.min_significance

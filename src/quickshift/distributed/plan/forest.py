@@ -50,7 +50,8 @@ def cut(
 
 def edges_beyond(passes: Passes, order: Order) -> Edges:
     """Find the parents of all rows that have none within the reach of their boxes."""
-    roots = np.sort(cut(passes, np.inf, order).position)
+    # Under another name, because a resumed run reads these tops after the cut at tau is made.
+    roots = np.sort(cut(passes, np.inf, order, name="top-known").position)
     return Edges(roots, *parents_beyond(passes, roots, order))
 
 
@@ -98,7 +99,7 @@ def parents_beyond(passes: Passes, positions: Indices, order: Order) -> tuple[In
     passes : Passes
         Runs the tasks.
     positions : ndarray of shape (n,)
-        Positions of rows whose parents are out of reach.
+        Positions of rows.
     order : Order
         Which of two rows is higher.
 
@@ -144,8 +145,11 @@ def _search(passes: Passes, positions: Indices, order: Order) -> tuple[Indices, 
 
 
 def _start(search: _Search) -> None:
-    """Offer the rows that were found beyond reach when the boxes were climbed."""
+    """Offer the rows that were found when the boxes were climbed, within reach or beyond."""
     offsets = search.store.offsets
+    parent = search.store.read_at("parent", search.position)
+    within = np.flatnonzero(parent != search.position)
+    search.offer(within, parent[within])
     for box in range(len(offsets) - 1):
         place, parent = search.store.read(box, "beyond")
         _, index, known = np.intersect1d(
