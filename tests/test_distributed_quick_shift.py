@@ -70,9 +70,31 @@ def test_automatic_parameters_with_weights(n_features):
     expected = quickshift.QuickShift("auto").fit(points, sample_weight=weights)
     np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
     np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
-    present = weights > 0
-    np.testing.assert_array_equal(found.labels_[present], expected.labels_[present])
-    assert (found.labels_[~present] == -1).all()
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"tau": 1.5}, {"bandwidth": 0.4}, {"bandwidth": 0.4, "tau": 0.2, "ties": "strict"}],
+    ids=str,
+)
+def test_rows_of_weight_zero_are_labeled_as_new_points(parameters, tmp_path):
+    points = np.concatenate([np.round(blobs(600) * 2) / 2, blobs(300, seed=5) * 3])
+    weights = np.random.default_rng(0).integers(0, 3, 900).astype(float)
+    table = np.column_stack([points, weights, 7000 + np.arange(900)])
+    model = QuickShift(n_partitions=6, **parameters)
+    found = model.fit(table, [0, 1], weight_column=2, id_column=3)
+    expected = quickshift.QuickShift(**parameters).fit(points, sample_weight=weights)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.bandwidth_, expected.bandwidth_)
+    np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
+    found.write_labels(tmp_path / "labels.parquet")
+    written = pq.read_table(tmp_path / "labels.parquet").to_pydict()
+    order = np.argsort(written["id"])
+    np.testing.assert_array_equal(np.array(written["label"])[order], expected.labels_)
+    np.testing.assert_allclose(np.array(written["density"])[order], expected.density_, rtol=1e-8)
+    if "bandwidth" in parameters:
+        np.testing.assert_array_equal(found.labels_at(0.1), expected.labels_at(0.1))
 
 
 def test_recuts_equal_those_of_a_fit_in_memory():

@@ -4,8 +4,8 @@ import hashlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from quickshift.checks.clustering import (
     check_ties,
 )
 from quickshift.checks.numbers import check_not_none, check_tau
+from quickshift.distributed.absent import Absent, read_absent
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
@@ -34,7 +35,13 @@ from quickshift.distributed.plan.forest import cut
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
-from quickshift.distributed.results import labels_by_row, lengths_by_row, write_labels
+from quickshift.distributed.results import (
+    Cut,
+    heights_by_row,
+    labels_by_row,
+    taus_by_row,
+    write_labels,
+)
 from quickshift.distributed.store import Store, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
@@ -115,7 +122,8 @@ class QuickShift:
         Cluster tree with one row per leaf in place of one per sample. Linked on first access,
         unless the fit needed it.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, -1 for samples of weight zero. Read on first access.
+        Cluster of each sample. Read on first access. Samples of weight zero are labeled as new
+        points are.
     bandwidth_ : float or ndarray of shape (n_samples,)
         The bandwidth; with local scale r of each sample, read on first access.
     tau_ : float or ndarray of shape (n_samples,)
@@ -204,8 +212,8 @@ class QuickShift:
         QuickShift
             The fitted estimator.
         """
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_absent"]:
+            delattr(self, name)  # of an earlier fit
         settings = self._settings()
         folder, temporary = self._folder()
         try:
@@ -332,22 +340,22 @@ class QuickShift:
     @cached_property
     def labels_(self) -> Indices:
         """Cluster of each sample."""
-        fit = self._fit
-        return labels_by_row(fit, self.n_samples_, fit.leaves, fit.clusters.labels)
+        with self._passes() as passes:
+            return labels_by_row(self._cut(), self.n_samples_, self._absent, passes)
 
     @cached_property
     def bandwidth_(self) -> float | Floats:
         """The bandwidth, or r of each sample."""
         if isinstance(self._fit.kind, KernelHeights):
             return self._fit.kind.density.bandwidth
-        return -lengths_by_row(self._fit, self.n_samples_, "heights")
+        return -heights_by_row(self._fit, self.n_samples_, self._absent)
 
     @cached_property
     def tau_(self) -> float | Floats:
         """The tau of the cut, or of each sample."""
         if self._fit.tau is not None:
             return self._fit.tau
-        return lengths_by_row(self._fit, self.n_samples_, "tau")
+        return taus_by_row(self._fit, self.n_samples_, self._absent)
 
     @cached_property
     def tree_(self) -> ClusterTree:
@@ -355,8 +363,7 @@ class QuickShift:
         fit = self._fit
         if fit.clusters.tree is not None:
             return fit.clusters.tree
-        with closing(self._executor(self.n_samples_)) as executor:
-            passes = replace(fit.passes, executor=executor, keeps=False)
+        with self._passes() as passes:
             return fit.kind.linked(passes, fit.leaves, fit.tau, fit.order).tree
 
     @property
@@ -376,7 +383,7 @@ class QuickShift:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Cluster of each sample, -1 for samples of weight zero.
+            Cluster of each sample.
         """
         fit, length = self._fit, check_tau(tau)
         if length > fit.reach:
@@ -385,10 +392,10 @@ class QuickShift:
                 f"tau is {tau!r}, expected at most {fit.reach!r}: the fit was made with {known}, "
                 f"and longer moves were not searched for. Fit with tau=numpy.inf."
             )
-        with closing(self._executor(self.n_samples_)) as executor:
-            passes = replace(fit.passes, executor=executor, keeps=False)
+        with self._passes() as passes:
             leaves = cut(passes, length, fit.order, fit.edges, "top-at")
-        return labels_by_row(fit, self.n_samples_, leaves, None, "top-at")
+            recut = Cut(fit, length, leaves, name="top-at")
+            return labels_by_row(recut, self.n_samples_, self._absent, passes)
 
     def write_labels(self, path: str | Path) -> None:
         """Write a Parquet file with the columns id, label and density.
@@ -398,4 +405,21 @@ class QuickShift:
         path : str or Path
             The file. It appears under this name only when it is complete.
         """
-        write_labels(self._fit, path)
+        with self._passes() as passes:
+            write_labels(self._cut(), path, self._absent, passes)
+
+    def _cut(self) -> Cut:
+        fit = self._fit
+        return Cut(fit, fit.tau, fit.leaves, fit.clusters.labels)
+
+    @cached_property
+    def _absent(self) -> Absent | None:
+        """The rows of weight zero."""
+        with self._passes() as passes:
+            return read_absent(self._fit, passes)
+
+    @contextmanager
+    def _passes(self) -> Iterator[Passes]:
+        """Yield passes over the files of the fit, whose results are not kept."""
+        with closing(self._executor(self.n_samples_)) as executor:
+            yield replace(self._fit.passes, executor=executor, keeps=False)

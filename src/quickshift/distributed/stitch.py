@@ -19,7 +19,7 @@ from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.climbing import Tops
 from quickshift.stages.samples import build_samples
 
-__all__ = ["Edges", "Leaves", "pieces_of", "stitch"]
+__all__ = ["Edges", "Leaves", "leaves_of", "pieces_of", "stitch"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,17 @@ def stitch(
 def pieces_of(name: str) -> str:
     """Return the name of the array that has the piece of each top."""
     return "piece" if name == "top" else f"piece-of-{name}"
+
+
+def leaves_of(store: Store, leaves: Leaves, positions: Indices, name: str = "top") -> Indices:
+    """Return the leaf of the rows at some positions."""
+    tops = store.read_at(name, positions)
+    owners = np.searchsorted(store.offsets, positions, side="right") - 1
+    result = np.empty(positions.size, dtype=np.int64)
+    for box in np.unique(owners).tolist():
+        some = owners == box
+        result[some] = leaves.leaf_of_piece[store.read(box, pieces_of(name))[tops[some]]]
+    return result
 
 
 def _roots(up: Indices) -> Indices:

@@ -120,6 +120,14 @@ class Store:
         result[order] = found
         return result
 
+    def absent_folder(self, chunk: int) -> Path:
+        """Return the folder of the rows of weight zero of a chunk."""
+        return Path(self.directory) / "absent" / f"{chunk:06}"
+
+    def absent_folders(self) -> list[Path]:
+        """Return the folders of all rows of weight zero."""
+        return sorted((Path(self.directory) / "absent").glob("*"))
+
     def write_partition(self, partition: Partition) -> None:
         """Write the partition of space."""
         for name in _PARTITION:

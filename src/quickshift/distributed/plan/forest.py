@@ -11,7 +11,7 @@ from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Edges, Leaves, stitch
 from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.climbing import Order, cut_box
-from quickshift.distributed.tasks.queries import nearest_higher
+from quickshift.distributed.tasks.queries import Climbers, assign_in_box
 from quickshift.stages.parent_graph import rounded
 
 __all__ = ["cut", "edges_beyond", "parents_beyond"]
@@ -181,13 +181,11 @@ def _boxes(search: _Search) -> tuple[Floats, Flags]:
 def _ask(passes: Passes, search: _Search, asked: Flags) -> None:
     """Ask boxes for higher rows; ``asked`` has one row per box and one column per query."""
     queries = [(box, np.flatnonzero(some)) for box, some in enumerate(asked) if some.any()]
+    everyone = Climbers(search.point, search.height, np.full(search.height.size, np.inf))
     found = passes.run(
         "higher",
-        nearest_higher,
-        [
-            (search.store, box, search.point[q], search.height[q], search.order)
-            for box, q in queries
-        ],
+        assign_in_box,
+        [(search.store, box, everyone.some(q), search.order) for box, q in queries],
     )
     for (_, q), candidate in zip(queries, found, strict=True):
         search.offer(q, candidate)

@@ -12,7 +12,7 @@ import numpy as np
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.plan.forest import parents_beyond
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.stitch import Leaves
+from quickshift.distributed.stitch import Leaves, leaves_of
 from quickshift.distributed.tasks.climbing import Order
 from quickshift.distributed.tasks.linking import Saddles, link_box
 from quickshift.stages.forest import Forest
@@ -123,17 +123,5 @@ def _parents(
         order.bits,
     )
     leaf = np.full(m, -1, dtype=np.int64)
-    leaf[lone] = np.where(none, -1, _leaves_of(passes, leaves, found))
+    leaf[lone] = np.where(none, -1, leaves_of(store, leaves, found))
     return graph, leaf
-
-
-def _leaves_of(passes: Passes, leaves: Leaves, positions: Indices) -> Indices:
-    """Return the leaf of the rows at some positions."""
-    store = passes.store
-    tops = store.read_at("top", positions)
-    owners = np.searchsorted(store.offsets, positions, side="right") - 1
-    result = np.empty(positions.size, dtype=np.int64)
-    for box in np.unique(owners).tolist():
-        some = owners == box
-        result[some] = leaves.leaf_of_piece[store.read(box, "piece")[tops[some]]]
-    return result

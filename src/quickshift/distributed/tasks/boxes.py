@@ -65,11 +65,14 @@ def scan(chunk: Chunk, period: Floats | None, step: int) -> Facts:
     -------
     Facts
     """
-    points, weights, rows = _present(chunk, period)
+    points, weights = read_chunk(chunk)
+    points = wrapped(points, period)
+    if weights is not None:
+        points, weights = points[weights > 0], weights[weights > 0]
     return Facts(
         n_rows=chunk.n_rows,
-        n_present=len(rows),
-        total_weight=float(len(rows) if weights is None else weights.sum()),
+        n_present=len(points),
+        total_weight=float(len(points) if weights is None else weights.sum()),
         least_weight=1.0 if weights is None else float(weights.min(initial=np.inf)),
         least=points.min(axis=0, initial=np.inf),
         most=points.max(axis=0, initial=-np.inf),
@@ -80,7 +83,7 @@ def scan(chunk: Chunk, period: Floats | None, step: int) -> Facts:
 def scatter(store: Store, chunk: Chunk) -> Indices:
     """Sort the rows of a chunk by box, and write them to files of the chunk.
 
-    Rows of weight zero are left out.
+    Rows of weight zero are written to other files.
 
     Returns
     -------
@@ -88,17 +91,30 @@ def scatter(store: Store, chunk: Chunk) -> Indices:
         Place of the first row of each box in the files, and the number of rows.
     """
     partition = store.partition
-    points, weights, rows = _present(chunk, partition.period)
-    box = partition.boxes_of(points)
-    order = np.argsort(box, kind="stable")
-    folder = chunk_folder(store, chunk.number)
-    publish(folder / "points.npy", points[order])
-    publish(folder / "rows.npy", rows[order])
-    if weights is not None:
-        publish(folder / "weights.npy", weights[order])
+    points, weights = read_chunk(chunk)
+    columns = {
+        "points": wrapped(points, partition.period),
+        "rows": chunk.first_row + np.arange(len(points)),
+    }
     if chunk.id is not None:
-        publish(folder / "ids.npy", read_ids(chunk)[rows[order] - chunk.first_row])
+        columns["ids"] = read_ids(chunk)
+    present = np.ones(len(points), dtype=bool)
+    if weights is not None:
+        columns["weights"], present = weights, weights > 0
+    absent = np.flatnonzero(~present)
+    if absent.size:
+        _publish_rows(store.absent_folder(chunk.number), columns, absent)
+    box = partition.boxes_of(columns["points"])
+    order = np.argsort(box, kind="stable")
+    order = order[present[order]]
+    _publish_rows(chunk_folder(store, chunk.number), columns, order)
     return np.searchsorted(box[order], np.arange(len(partition) + 1)).astype(np.int64)
+
+
+def _publish_rows(folder: Path, columns: dict[str, Numbers], rows: Indices) -> None:
+    """Write some rows of all columns."""
+    for name, values in columns.items():
+        publish(folder / f"{name}.npy", values[rows])
 
 
 def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[int, Floats]:
@@ -145,17 +161,6 @@ def _gathered(store: Store, slices: list[tuple[int, int, int]], name: str) -> Nu
             for chunk, first, last in slices
         ]
     )
-
-
-def _present(chunk: Chunk, period: Floats | None) -> tuple[Floats, Floats | None, Indices]:
-    """Return coordinates, weights and numbers of the rows of a chunk that have positive weight."""
-    points, weights = read_chunk(chunk)
-    rows = chunk.first_row + np.arange(len(points))
-    points = wrapped(points, period)
-    if weights is None:
-        return points, None, rows
-    present = weights > 0
-    return points[present], weights[present], rows[present]
 
 
 def chunk_folder(store: Store, chunk: int) -> Path:

@@ -16,11 +16,12 @@ from quickshift.stages.density import heights_at_points, make_estimate
 
 __all__ = [
     "Answers",
+    "Climbers",
     "Near",
     "Neighbors",
     "Questions",
+    "assign_in_box",
     "count_locations",
-    "nearest_higher",
     "nearest_locations",
     "read_near",
     "sums_at",
@@ -34,23 +35,43 @@ def count_locations(store: Store, box: int) -> int:
     return _box(store, box).samples().tree.n_locations
 
 
-def nearest_higher(
-    store: Store, box: int, points: Floats, heights: Floats, order: Order
-) -> Indices:
-    """Return the position of the row of a box that is nearest to each point and higher.
+@dataclass(frozen=True)
+class Climbers:
+    """Points in search of a higher row.
 
-    If no row of the box is higher, the position is that of a row that is not higher. No point may
-    equal a row of the box.
+    Attributes
+    ----------
+    point : ndarray of shape (n, n_features)
+        The points.
+    height : ndarray of shape (n,)
+        Their heights.
+    tau : ndarray of shape (n,)
+        Longest distance to a higher row.
     """
-    samples = _box(store, box).samples()
+
+    point: Floats
+    height: Floats
+    tau: Floats
+
+    def some(self, chosen: Indices) -> "Climbers":
+        """Return some of the points."""
+        return Climbers(self.point[chosen], self.height[chosen], self.tau[chosen])
+
+
+def assign_in_box(store: Store, box: int, points: Climbers, order: Order) -> Indices:
+    """Return the position of a row of a box for each point.
+
+    It is a row at the same location, if there is one; otherwise the nearest higher row, if it is
+    within tau of the point; otherwise the nearest row.
+    """
     rows = _core.assign(
-        samples.tree,
+        _box(store, box).samples().tree,
         np.asarray(store.read(box, "heights")),
         order.bits,
         order.ties == "strict",
-        np.full(len(points), np.inf),
-        np.ascontiguousarray(points),
-        np.ascontiguousarray(heights),
+        np.ascontiguousarray(points.tau),
+        np.ascontiguousarray(points.point),
+        np.ascontiguousarray(points.height),
         1,
     )
     positions: Indices = store.offsets[box] + rows.view(np.int64)
