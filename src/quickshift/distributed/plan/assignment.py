@@ -46,9 +46,8 @@ class _Found:
         tied = np.flatnonzero((kind == self.kind[some]) & (square == self.square[some]))
         rival = self.position[some[tied]]
         heights = height[tied], rounded(store.read_at("heights", rival), bits)
-        better[tied] = compared(
-            heights, (point[tied], store.read_at("points", rival)), strict=False
-        )
+        points = point[tied], store.read_at("points", rival)
+        better[tied] = compared(heights, points, strict=False)
         changed = some[better]
         self.position[changed], self.kind[changed] = candidate[better], kind[better]
         self.square[changed] = square[better]

@@ -92,7 +92,7 @@ def scatter(store: Store, chunk: Chunk) -> Indices:
     """
     partition = store.partition
     points, weights = read_chunk(chunk)
-    columns = {
+    columns: dict[str, Numbers] = {
         "points": wrapped(points, partition.period),
         "rows": chunk.first_row + np.arange(len(points)),
     }
