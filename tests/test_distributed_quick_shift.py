@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ import quickshift
 from distributed_cases import blobs
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import Inline
+from quickshift.estimators import progress_bar
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -228,6 +231,24 @@ def test_progress_names_the_passes():
     names = list(dict.fromkeys(name for name, _ in seen))
     assert names == ["scan", "scatter", "gather", "density", "climb", "cut"]
     assert seen[-1] == ("cut", 1.0)
+
+
+def test_a_terminal_shows_the_passes(monkeypatch):
+    shown = []
+
+    class Bar:
+        def show(self, stage, done):
+            shown.append(stage)
+
+        def close(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(progress_bar, "_DELAY", 0.0)
+    monkeypatch.setattr(progress_bar, "open_bar", Bar)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    QuickShift(0.4, 0.5).fit(X)
+    assert shown[0] == "scan"
+    assert shown[-2:] == ["cut", "closed"]
 
 
 def test_a_second_fit_replaces_the_first():

@@ -2,10 +2,11 @@
 
 import hashlib
 import shutil
+import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -101,7 +102,8 @@ class QuickShift:
         Continue a run with the same data and parameters that was interrupted, in the same
         `directory`. Passes that were complete are not repeated.
     progress : callable, optional
-        Called as ``progress(name, done)`` whenever a task of a pass is complete.
+        Called as ``progress(name, done)`` whenever a task of a pass is complete. By default, a
+        bar is shown on a terminal.
 
     Attributes
     ----------
@@ -218,10 +220,11 @@ class QuickShift:
         folder, temporary = self._folder()
         try:
             chunks = list_chunks(data, columns, weight_column, id_column, folder / "input")
-            with closing(self._executor(sum(chunk.n_rows for chunk in chunks))) as executor:
-                store = self._store(folder, chunks)
-                passes = Passes(store, executor, self.progress, self.resume)
+            n_rows = sum(chunk.n_rows for chunk in chunks)
+            with closing(self._executor(n_rows)) as executor, self._shown() as progress:
+                passes = Passes(self._store(folder, chunks), executor, progress, self.resume)
                 self._fit, facts = self._run(passes, chunks, settings)
+            self._fit.passes.progress = self.progress
         except BaseException:
             if temporary:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -285,6 +288,13 @@ class QuickShift:
             shutil.rmtree(run, ignore_errors=True)
         run.mkdir(parents=True, exist_ok=True)
         return Store(str(run))
+
+    def _shown(self) -> AbstractContextManager[Progress | None]:
+        """Show a bar per pass on a terminal, unless the user shows progress in another way."""
+        from quickshift.estimators.progress_bar import shown_progress
+
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        return shown_progress(int(terminal and self.progress is None), self.progress)
 
     def _executor(self, n_rows: int) -> Executor:
         """Return what runs the tasks; for few rows, starting processes would take longest."""

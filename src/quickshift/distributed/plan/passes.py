@@ -106,6 +106,6 @@ def _explained(error: BaseException, name: str, partition: int) -> BaseException
         return error
     return PassError(
         f"the pass {name!r} failed in partition {partition}: {type(error).__name__}: {error}. "
-        f"Passes that are complete are kept: after removing the cause, fit again with resume=True "
-        f"and the same directory."
+        f"If a directory was given, the passes before it are kept there: after removing the cause, "
+        f"fit again with resume=True."
     )
