@@ -14,7 +14,7 @@ import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
 
-__all__ = ["Partition", "distances_to_box", "room_around", "split_space"]
+__all__ = ["Partition", "boxes_apart", "inside", "room_around", "split_space"]
 
 _TRIMMED = (0.05, 0.95)  # quantiles between which the extent of a sample is measured
 
@@ -66,51 +66,18 @@ class Partition:
             node[inner] = self.children[split, right.astype(np.int64)]
         return -1 - node
 
-    def distances(self, box: int, points: Floats) -> Floats:
-        """Return the distance from points to a box; it is 0 inside."""
-        return distances_to_box(points, self.lower[box], self.upper[box], self.period)
-
     def room(self, box: int, points: Floats) -> Floats:
         """Return the distance from points inside a box to its nearest face, see `room_around`."""
         return room_around(points, self.lower[box], self.upper[box], self.period)
 
 
-def distances_to_box(points: Floats, lower: Floats, upper: Floats, period: Floats | None) -> Floats:
-    """Return the distance from points to a box, along the nearest image of periodic features.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        The points.
-    lower, upper : ndarray of shape (n_features,) or (n, n_features)
-        Bounds of the box, or of one box per point.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> points, period = np.array([[0.5, 9.0]]), np.array([np.inf, 10.0])
-    >>> distances_to_box(points, np.array([0.0, 0.0]), np.array([1.0, 2.0]), period)
-    array([1.])
-    """
-    gaps = _gaps(points, lower, upper)
-    if period is not None:
-        closed = np.isfinite(period)
-        low, high = lower[..., closed], upper[..., closed]
-        for shift in (-period[closed], period[closed]):
-            image = _gaps(points[:, closed] + shift, low, high)
-            gaps[:, closed] = np.minimum(gaps[:, closed], image)
-    return _lengths(gaps)
-
-
 def boxes_apart(
     lower: Floats, upper: Floats, others: tuple[Floats, Floats], period: Floats | None
 ) -> Floats:
-    """Return the distance from one box to each of several others, at least 0.
+    """Return the distance from one box to each of several others; 0 if they meet.
+
+    Along periodic features, it is the distance to the nearest image. A point is a box whose bounds
+    are equal.
 
     Parameters
     ----------
@@ -155,11 +122,6 @@ def room_around(points: Floats, lower: Floats, upper: Floats, period: Floats | N
         room[:, np.isfinite(period) & (upper - lower >= period)] = np.inf
     nearest: Floats = room.min(axis=1)
     return nearest
-
-
-def _gaps(points: Floats, lower: Floats, upper: Floats) -> Floats:
-    gaps: Floats = np.maximum(np.maximum(lower - points, points - upper), 0.0)
-    return gaps
 
 
 def _lengths(gaps: Floats) -> Floats:

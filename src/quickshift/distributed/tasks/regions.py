@@ -126,17 +126,12 @@ def _places_within(store: Store, other: int, cell: tuple[Floats, Floats], reach:
     period = store.partition.period
     blocks = store.read(other, "blocks")
     near = inside(boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), period), reach)
-    places = rows_of_blocks(np.flatnonzero(near), int(store.counts[other]))
-    gaps = distances_of(store.read(other, "points")[places], cell, period)
-    return places[inside(gaps, reach)]
+    places = _rows_of_blocks(np.flatnonzero(near), int(store.counts[other]))
+    points = store.read(other, "points")[places]
+    return places[inside(boxes_apart(*cell, (points, points), period), reach)]
 
 
-def rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
+def _rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
     """Return the places of the rows of some blocks."""
     rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
     return rows[rows < n_rows]
-
-
-def distances_of(points: Floats, cell: tuple[Floats, Floats], period: Floats | None) -> Floats:
-    """Return the distance of each point to a cell."""
-    return boxes_apart(*cell, (points, points), period)
