@@ -2,7 +2,7 @@
 
 import math
 
-from quickshift.checks.numbers import check_count, check_positive
+from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.distributed.executors import DaskWorkers, Executor
 from quickshift.memory import available_memory, fit_bytes, local_fit_bytes, prepare_bytes
 
@@ -10,6 +10,7 @@ __all__ = ["memory_for", "rows_per_box"]
 
 _MOST_ROWS = 4_000_000  # of a box; larger boxes only make tasks longer
 _FEW_ROWS = 50_000  # a box with fewer rows is not worth a task of its own
+_EXPECTED = "a whole number of at least 1, or 'auto'"
 _MARGIN = 2.0  # rows with their halo, in rows without
 
 
@@ -63,8 +64,8 @@ def number_of_boxes(n_partitions: int | str, n_rows: int, most_rows: int, slots:
     (1, 12)
     """
     if not isinstance(n_partitions, str):
-        return check_count(n_partitions, "n_partitions", n_rows)
+        return min(check_whole(n_partitions, "n_partitions", 1, expected=_EXPECTED), n_rows)
     if n_partitions != "auto":
-        raise ValueError(f"n_partitions is {n_partitions!r}, expected a whole number or 'auto'.")
+        raise ValueError(f"n_partitions is {n_partitions!r}, expected {_EXPECTED}.")
     fitting = math.ceil(1.2 * n_rows / min(most_rows, _MOST_ROWS))  # boxes are not quite equal
     return max(fitting, min(2 * slots, n_rows // _FEW_ROWS), 1)
