@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quickshift.distributed.executors import Inline, Processes
+from quickshift.distributed.executors import DaskWorkers, Inline, Processes
 from quickshift.distributed.inputs import list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.passes import Passes
@@ -137,6 +137,19 @@ def killed_once(flag, function, *arguments):
         Path(flag).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return function(*arguments)
+
+
+class KillingDask(DaskWorkers):
+    """Kills one worker when parents are sought."""
+
+    def __init__(self, client, flag):
+        super().__init__(client)
+        self._flag = str(flag)
+
+    def submit(self, function, *arguments, name):
+        if not name.startswith("climb"):
+            return super().submit(function, *arguments, name=name)
+        return super().submit(killed_once, self._flag, function, *arguments, name=name)
 
 
 class Killing(Processes):

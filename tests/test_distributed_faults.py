@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import Killing, blobs
+from distributed_cases import Killing, KillingDask, blobs
 from quickshift.distributed import QuickShift, quick_shift
 from quickshift.distributed.executors import Inline, Processes
 from quickshift.distributed.plan.passes import PassError
@@ -89,6 +89,14 @@ def test_an_error_on_a_dask_worker_is_the_users_error(client, tmp_path):
     bad[70, 1] = np.nan
     with pytest.raises(ValueError, match="has nan at row 70, column 1"):
         QuickShift(client=client, directory=tmp_path).fit(bad)
+
+
+def test_a_dask_worker_that_is_killed(client, tmp_path, monkeypatch):
+    flag = tmp_path / "killed"
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: KillingDask(client, flag))
+    found = QuickShift(client=client, directory=tmp_path, n_partitions=4).fit(X)
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    assert flag.exists()
 
 
 def test_dask_workers_need_a_folder(client):
