@@ -118,9 +118,9 @@ class Processes:
         while running:
             wait([task.future for task in running.values()], return_when=FIRST_COMPLETED)
             ended = {i: task for i, task in running.items() if task.future.done()}
-            broken = {i: t for i, t in ended.items() if _is_broken(t) and t.tries < _TRIES}
+            broken = {i: t for i, t in ended.items() if _is_lost(t.future) and t.tries < _TRIES}
             if broken:
-                self.close()
+                self.close()  # this cancels the tasks that wait, and they are started again later
             for i, task in ended.items():
                 if i in broken:
                     task.tries += 1
@@ -141,18 +141,19 @@ class Processes:
             self._pool = None
 
 
-def _is_broken(task: _Task) -> bool:
-    return isinstance(task.future.exception(), BrokenProcessPool)
+def _is_lost(future: "Future[Any]") -> bool:
+    """Return whether a task ended because a process was killed."""
+    return future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
 
 
 def _outcome(task: _Task) -> Any:
-    error = task.future.exception()
-    if isinstance(error, BrokenProcessPool):
+    if _is_lost(task.future):
         return RuntimeError(
             f"its process ended {_TRIES + 1} times without an answer. If it was killed because "
             f"memory ran out, lower memory_limit. In a script, the call of fit must be inside `if "
             f"__name__ == '__main__':`, because processes import the script"
         )
+    error = task.future.exception()
     return task.future.result() if error is None else error
 
 
