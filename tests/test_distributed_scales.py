@@ -124,3 +124,16 @@ def test_one_cluster_is_sought_at_all_scales(tmp_path):
     assert fit.kind.neighbors.k == expected.scale.n_neighbors
     tried = {path.stem for path in tmp_path.glob("box-00000/heights-*.npy")}
     assert len(tried) == 3
+
+
+def test_a_tau_that_is_shorter_than_those_of_the_rows(tmp_path):
+    # Heights on a lattice are equal, so edges may lead to rows that differ in their last bits.
+    X = np.concatenate([SHAPES["lattice"](), SHAPES["lattice"]() * 3 + 40.0])
+    passes, facts = divided(X, 7, tmp_path)
+    for tau in (1.0, 2.0, 3.5):
+        fit = fit_local(passes, facts, LocalSettings(tau=tau, n_neighbors=6), 10**6)
+        expected = local_clusters_of(prepare(X), LocalSettings(tau=tau, n_neighbors=6, link=True))
+        labels = labels_by_row(fit.passes.store, fit.leaves, len(X))
+        np.testing.assert_array_equal(labels, expected.clusters.forest.labels)
+        linked = fit.kind.linked(fit.passes, fit.leaves, tau, fit.order)
+        assert_same_tree(linked.tree, expected.clusters.tree)

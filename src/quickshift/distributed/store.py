@@ -86,6 +86,11 @@ class Store:
     layer: str = ""
     most_rows: int | None = None
 
+    @property
+    def is_local(self) -> bool:
+        """Whether heights are negative local scales, and not sums of kernels."""
+        return bool(self.layer)
+
     def path(self, box: int, name: str) -> Path:
         """Return the file of an array of a box."""
         layer = "" if name in _DATA else self.layer

@@ -61,10 +61,10 @@ def link_box(store: Store, box: int, tau: float | None) -> Saddles:
     """
     region = surroundings(store, box, tau)
     heights = region.read("heights")
-    values = levels_of(-heights) if store.layer else heights
+    values = levels_of(-heights) if store.is_local else heights
     pieces, piece = np.unique(region.pieces(), return_inverse=True)
     lengths = region.read("tau") if tau is None else tau
-    lower, upper = _dips(region)
+    lower, upper = _dips(region, tau)
     joined, levels = _core.saddles(
         region.samples().tree, values, piece, pieces.size, lengths, lower, upper
     )
@@ -77,10 +77,16 @@ def link_box(store: Store, box: int, tau: float | None) -> Saddles:
     return Saddles(pieces[joined.view(np.int64)], levels, np.array(squares, dtype=np.float64))
 
 
-def _dips(region: Region) -> tuple[Indices, Indices]:
-    """Return the rows of the box whose parents have a lower height, and those parents."""
+def _dips(region: Region, tau: float | None) -> tuple[Indices, Indices]:
+    """Return the rows of the box whose parents have a lower height, and those parents.
+
+    Only edges count that the cut keeps.
+    """
     store, box = region.store, region.box
-    lower = np.flatnonzero(store.read(box, "dips"))
+    dips = np.asarray(store.read(box, "dips"))
+    if tau is not None:
+        dips = dips & (store.read(box, "distance") <= tau)
+    lower = np.flatnonzero(dips)
     positions = region.positions()
     order = np.argsort(positions)
     parents = store.read(box, "parent")[lower]
