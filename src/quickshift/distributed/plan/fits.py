@@ -28,6 +28,7 @@ from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = ["Fit", "Grouping", "KernelSettings", "fit_kernel", "fit_local"]
 
+_SAMPLED = 1024  # rows of the sample that are searched for distinct ones
 _CLIMBED = 4.0  # bandwidths; parents that are farther away are searched one by one
 
 
@@ -220,10 +221,17 @@ def stand_in(passes: Passes, facts: Facts) -> Samples:
 
 
 def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
-    """Return what determines local scales, from the number of all distinct rows."""
-    n_locations = sum(passes.each_box("locations", count_locations))
+    """Return what determines local scales.
+
+    The spacing depends on the number of distinct rows only if that is small. They are counted
+    unless a part of the sample has enough of them.
+    """
     dimension = max(int((facts.least < facts.most).sum()), 1)
-    return Neighbors(k, spacing_for(n_locations, dimension), dimension)
+    widest = spacing_for(facts.n_rows, dimension)
+    distinct = len(np.unique(facts.sample[:_SAMPLED], axis=0))
+    if spacing_for(distinct, dimension) < widest:
+        distinct = sum(passes.each_box("locations", count_locations))
+    return Neighbors(k, spacing_for(distinct, dimension), dimension)
 
 
 def _unmerged(leaves: Leaves) -> Grouping:
