@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large matrix docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -91,6 +91,12 @@ plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same da
 
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
 	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)
+
+large: .venv/.installed .venv/.group-test  ## fit 1e8 points in partitions (ARGS="--points 1e7"), print time and memory
+	$(BIN)/python benchmarks/large.py $(ARGS)
+
+matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory, in every combination
+	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 tests/test_distributed_tasks.py tests/test_distributed_scales.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

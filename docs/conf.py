@@ -40,7 +40,15 @@ html_title = "quickshift"
 html_static_path = ["_static"]
 html_show_sourcelink = False
 # Pages without subpages.
-_ALONE = "getting_started", "local_scale", "cluster_tree", "modal_regression", "images", "plots"
+_ALONE = (
+    "getting_started",
+    "local_scale",
+    "cluster_tree",
+    "modal_regression",
+    "images",
+    "plots",
+    "large_data",
+)
 _WIDE = "benchmarks", "labelled", "distortion", "modal", "plots_compared"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {

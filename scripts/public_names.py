@@ -17,6 +17,7 @@ MODULES = (
     "quickshift.compat.skimage",
     "quickshift.config",
     "quickshift.datasets",
+    "quickshift.distributed",
     "quickshift.estimators",
     "quickshift.image",
     "quickshift.kernels",

@@ -40,6 +40,11 @@ def test_import_loads_nothing_heavy():
     assert not modules_after("import quickshift; dir(quickshift)") & set(HEAVY)
 
 
+def test_distributed_loads_libraries_for_files_and_clusters_when_they_are_needed():
+    loaded = modules_after("import quickshift.distributed")
+    assert not loaded & {"dask", "distributed", "pyarrow", "pandas", "sklearn"}
+
+
 def test_import_does_not_load_the_native_core():
     assert "quickshift._core" not in modules_after("import quickshift")
 

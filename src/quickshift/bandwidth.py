@@ -163,6 +163,14 @@ def spread(
             for x, p in zip(points.T, periods, strict=True)
         ]
     )
+    return mean_scale(scales, dimension)
+
+
+def mean_scale(scales: Floats, dimension: int | None = None) -> float:
+    """Return the mean of the scales of all features, without overflow.
+
+    On a sphere of a given dimension, it is the root of the sum of their squares per dimension.
+    """
     exponent = _exponent(scales)
     if dimension is not None:
         total = float((np.ldexp(scales, -exponent) ** 2).sum())
@@ -178,8 +186,7 @@ def _exponent(x: Floats) -> int:
 def _robust(x: Floats, weights: Floats) -> float:
     """Return the smaller of the standard deviation and the scaled IQR of one feature."""
     deviation, iqr, exponent = _deviation_and_iqr(x, weights)
-    iqr /= _GAUSSIAN_IQR
-    return math.ldexp(min(deviation, iqr) if iqr > 0 else deviation, exponent)
+    return math.ldexp(robust_scale(iqr, deviation), exponent)
 
 
 def _deviation_and_iqr(x: Floats, weights: Floats) -> tuple[float, float, int]:
@@ -237,6 +244,14 @@ def _merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return values[starts], np.add.reduceat(weights, starts)
 
 
+def robust_scale(iqr: float, deviation: float) -> float:
+    """Return the smaller of a standard deviation and the IQR, scaled like a Gaussian's.
+
+    If the IQR is zero, this is the standard deviation.
+    """
+    return min(deviation, iqr / _GAUSSIAN_IQR) if iqr > 0 else deviation
+
+
 def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
     """Return the circular standard deviation of one feature.
 
@@ -248,6 +263,11 @@ def _circular_deviation(x: Floats, weights: Floats, period: float) -> float:
     # 1 - R is computed as a sum of squares, because R rounds to 1 if the data are close together.
     halves = 0.5 * (angles - math.atan2(sine, cosine))
     loss = 2.0 * float(np.average(np.sin(halves) ** 2, weights=weights))
+    return circular_scale(loss, period)
+
+
+def circular_scale(loss: float, period: float) -> float:
+    """Return the circular standard deviation, from 1 minus the mean resultant length."""
     uniform = math.pi**2 / 3.0
     variance = min(-2.0 * math.log1p(-loss), uniform) if loss < 1.0 else uniform
     return period * (math.sqrt(variance) / (2.0 * math.pi))

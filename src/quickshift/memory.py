@@ -19,6 +19,7 @@ except ImportError:  # this system has no resource limits
     resource = None  # type: ignore[assignment]
 
 __all__ = [
+    "available_memory",
     "climb_bytes",
     "cut_bytes",
     "density_bytes",
@@ -299,6 +300,17 @@ def require_memory(
         f"may use {_in_words(available)} more ({limit}). Free memory, raise the limit, or "
         f"{instead}."
     )
+
+
+def available_memory() -> int:
+    """Return the bytes that the process may still use, as far as the system reports limits.
+
+    Examples
+    --------
+    >>> available_memory() > 0
+    True
+    """
+    return min(_limits(), default=(sys.maxsize, ""))[0]
 
 
 def _in_words(size: int) -> str:

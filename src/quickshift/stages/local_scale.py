@@ -148,8 +148,13 @@ def n_varying(samples: Samples) -> int:
 
 def n_spacing(samples: Samples) -> int:
     """Return g: tau is the distance to the g-th nearest distinct sample."""
-    most = 16 if n_varying(samples) == 1 else 8
-    return min(max(math.ceil(samples.tree.n_locations / 8), 2), most)
+    return spacing_for(samples.tree.n_locations, n_varying(samples))
+
+
+def spacing_for(n_locations: int, dimension: int) -> int:
+    """Return g for a number of distinct samples and of features that are not constant."""
+    most = 16 if dimension == 1 else 8
+    return min(max(math.ceil(n_locations / 8), 2), most)
 
 
 def default_neighbors(total_weight: float, scale: int = 1) -> int:

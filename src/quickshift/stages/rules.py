@@ -27,7 +27,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["choose_bandwidth", "choose_tau"]
 
-_MOST_WITHOUT_FLOOR = 5  # features; with more, distances to neighbors limit "auto" from below
+MOST_WITHOUT_FLOOR = 5  # features; with more, distances to neighbors limit "auto" from below
 
 
 def choose_bandwidth(
@@ -100,7 +100,7 @@ def bandwidth_by(
     )
     h = min(h, widest)
     with reporting(progress, "choose_bandwidth") as report:
-        if rule == "auto" and samples.dimension > _MOST_WITHOUT_FLOOR and scale > 0:
+        if rule == "auto" and samples.dimension > MOST_WITHOUT_FLOOR and scale > 0:
             nearest = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
             _, weights = samples.tree.locations()
             floor = neighbour_floor(nearest, weights) / gaussian_equivalent(

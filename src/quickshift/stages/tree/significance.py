@@ -81,14 +81,47 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     >>> assess(tree, estimate, graph).significance.round(2)
     array([ inf, 0.61])
     """
+    _, weights = estimate.samples.tree.first_rows()
+    least = float(weights.min())
+    return assess_by_sums(tree, estimate, graph, lambda x: heights_at_points(estimate, x), least)
+
+
+def assess_by_sums(
+    tree: ClusterTree,
+    estimate: Estimate,
+    graph: ParentGraph,
+    sums_at: Callable[[Numbers], Floats],
+    least_weight: float,
+) -> ClusterTree:
+    """Compute the significance of each leaf as `assess` does, with given sums and weights.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        The tree; it may have one row per leaf in place of one per sample.
+    estimate : Estimate
+        Its kernel, bandwidth and number of features are used, and the factor of its densities.
+    graph : ParentGraph
+        The parents of the leaves that meet no other leaf.
+    sums_at : callable
+        Returns the sums of kernel profiles at an array of points.
+    least_weight : float
+        Smallest weight of a location.
+
+    Returns
+    -------
+    ClusterTree
+    """
     to_sums = math.exp(tree.log_unit - estimate.log_constant)
     birth, death = to_sums * tree.persistence().T
     alone = lone_leaves(tree.merges, birth.size)
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    candidates = np.flatnonzero(alone)[_may_drop(birth[alone], rows[alone], estimate, graph)]
-    lowest = _lowest_on_segment(lambda x: heights_at_points(estimate, x), graph, rows[candidates])
+    candidates = np.flatnonzero(alone)[
+        _may_drop(birth[alone], rows[alone], estimate, graph, least_weight)
+    ]
+    lowest = _lowest_on_segment(sums_at, graph, rows[candidates])
     drops = lowest * (1 + _ROUNDING) < birth[candidates] - _LONE_POINT
     death[alone] = birth[alone]
     death[candidates[drops]] = np.maximum(lowest[drops], _LONE_POINT)
@@ -98,15 +131,16 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     return replace(tree, significance=significance)
 
 
-def _may_drop(birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGraph) -> Flags:
+def _may_drop(
+    birth: Floats, rows: Indices, estimate: Estimate, graph: ParentGraph, least_weight: float
+) -> Flags:
     """Return which leaves can be higher than some point of the segment to their parent.
 
     Every point of the segment is within half its length of one of its ends, a sample, whose kernel
     alone contributes at least the profile at that distance, if no weight is less than 1. With many
     features this excludes nearly all leaves, and evaluating densities there takes long.
     """
-    _, weights = estimate.samples.tree.first_rows()
-    if weights.min() < 1:
+    if least_weight < 1:
         return np.ones(rows.size, dtype=bool)
     half = graph.distance[rows] / (2 * estimate.bandwidth)
     return estimate.kernel.profile(half) * (1 - _ROUNDING) < birth - _LONE_POINT
@@ -148,18 +182,41 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     ClusterTree
         The same tree with its ``significance``.
     """
+    errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
+    return assess_by_levels(tree, graph, lambda x: levels_of(scales_at_points(scale, x)[0]), errors)
+
+
+def assess_by_levels(
+    tree: ClusterTree,
+    graph: ParentGraph,
+    levels_at: Callable[[Numbers], Floats],
+    errors: float,
+) -> ClusterTree:
+    """Compute the significance of each leaf as `assess_by_scale` does, with given levels.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        The tree; it may have one row per leaf in place of one per sample.
+    graph : ParentGraph
+        The parents of the leaves that meet no other leaf.
+    levels_at : callable
+        Returns the levels 1/r at an array of points.
+    errors : float
+        Number of standard errors per unit of log r, d √(K/2).
+
+    Returns
+    -------
+    ClusterTree
+    """
     birth, death = tree.persistence().T
     alone = lone_leaves(tree.merges, birth.size)
     rows = tree.leaf_indices
     top = alone & (graph.parent[rows] == rows)
     alone &= ~top
-    lowest = _lowest_on_segment(
-        lambda x: levels_of(scales_at_points(scale, x)[0]), graph, rows[alone]
-    )
-    death[alone] = lowest
+    death[alone] = _lowest_on_segment(levels_at, graph, rows[alone])
     np.minimum(death, birth, out=death)  # r that are equal when rounded may be in the other order
     significance = np.full(birth.size, np.inf)
-    errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     significance[~top] = errors * np.log(birth[~top] / death[~top])
     return replace(tree, significance=significance)
 

@@ -1,0 +1,206 @@
+"""Executors: what runs tasks. A plan needs no more than five methods."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import uuid4
+
+__all__ = ["DaskWorkers", "Executor", "Inline", "Processes"]
+
+_TRIES = 3  # how often a task is started again after its process was killed
+
+
+class Executor(Protocol):
+    """Runs tasks somewhere, in any order."""
+
+    @property
+    def slots(self) -> int:
+        """Number of tasks that run at the same time."""
+        ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, name: str) -> Any:
+        """Start a task, and return something that stands for it."""
+        ...
+
+    def completed(self, futures: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the index of each task when it ends, with its result or the exception it raised."""
+        ...
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Do not start the tasks that have not been started."""
+        ...
+
+    def close(self) -> None:
+        """Release everything that the executor has started."""
+        ...
+
+
+class Inline:
+    """Runs each task in the calling process when its result is asked for."""
+
+    slots = 1
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        name: str,  # noqa: ARG002
+    ) -> Any:
+        """Remember a task."""
+        return function, arguments
+
+    def completed(self, futures: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Run the tasks one after the other."""
+        for i, (function, arguments) in enumerate(futures):
+            try:
+                result = function(*arguments)
+            except Exception as error:
+                result = error
+            yield i, result
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Do nothing: no task runs that was not asked for."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@dataclass
+class _Task:
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    future: "Future[Any]"
+    tries: int = 0
+
+
+class Processes:
+    """Runs tasks in processes of this machine.
+
+    The processes are started anew ("spawn") when the first task is submitted, and end with `close`.
+    If one of them is killed, all of them are replaced, and the tasks that were not complete are
+    started again.
+
+    Parameters
+    ----------
+    n_processes : int
+        Number of processes.
+    """
+
+    def __init__(self, n_processes: int) -> None:
+        self.slots = n_processes
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        name: str,  # noqa: ARG002
+    ) -> _Task:
+        """Start a task."""
+        return _Task(function, arguments, self._start(function, arguments))
+
+    def _start(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> "Future[Any]":
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.slots, mp_context=context)
+        try:
+            return self._pool.submit(function, *arguments)
+        except BrokenProcessPool:
+            self.close()
+            return self._start(function, arguments)
+
+    def completed(self, futures: Sequence[_Task]) -> Iterator[tuple[int, Any]]:
+        """Yield the index and the outcome of each task when it ends."""
+        running = dict(enumerate(futures))
+        while running:
+            wait([task.future for task in running.values()], return_when=FIRST_COMPLETED)
+            ended = {i: task for i, task in running.items() if task.future.done()}
+            broken = {i: t for i, t in ended.items() if _is_lost(t.future) and t.tries < _TRIES}
+            if broken:
+                self.close()  # this cancels the tasks that wait, and they are started again later
+            for i, task in ended.items():
+                if i in broken:
+                    task.tries += 1
+                    task.future = self._start(task.function, task.arguments)
+                else:
+                    del running[i]
+                    yield i, _outcome(task)
+
+    def cancel(self, futures: Sequence[_Task]) -> None:
+        """Do not start the tasks that have not been started."""
+        for task in futures:
+            task.future.cancel()
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+def _is_lost(future: "Future[Any]") -> bool:
+    """Return whether a task ended because a process was killed."""
+    return future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
+
+
+def _outcome(task: _Task) -> Any:
+    if _is_lost(task.future):
+        return RuntimeError(
+            f"its process ended {_TRIES + 1} times without an answer. If it was killed because "
+            f"memory ran out, lower memory_limit. In a script, the call of fit must be inside `if "
+            f"__name__ == '__main__':`, because processes import the script"
+        )
+    error = task.future.exception()
+    return task.future.result() if error is None else error
+
+
+class DaskWorkers:
+    """Runs tasks on the workers of a Dask client.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        The client. It stays open.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    @property
+    def slots(self) -> int:
+        """Number of threads of all workers."""
+        return max(int(sum(self._client.nthreads().values())), 1)
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that the workers may use, None if they have no limit."""
+        # Recent versions describe only some of the workers, so the smallest limit stands for all.
+        workers = self._client.scheduler_info()["workers"].values()
+        limits = [worker["memory_limit"] for worker in workers]
+        known = bool(limits) and all(limits)
+        return int(min(limits)) * len(self._client.nthreads()) if known else None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, name: str) -> Any:
+        """Start a task, under a name that the dashboard shows."""
+        key = f"quickshift-{name}-{uuid4().hex[:8]}"
+        return self._client.submit(function, *arguments, key=key, pure=False, retries=1)
+
+    def completed(self, futures: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the index and the outcome of each task when it ends."""
+        import distributed
+
+        as_completed: Any = distributed.as_completed
+        number = {future.key: i for i, future in enumerate(futures)}
+        for future in as_completed(futures):
+            error = future.exception()
+            yield number[future.key], future.result() if error is None else error
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Do not start the tasks that have not been started."""
+        self._client.cancel(list(futures))
+
+    def close(self) -> None:
+        """Do nothing: the client is the user's."""

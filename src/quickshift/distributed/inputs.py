@@ -1,0 +1,411 @@
+"""Inputs: the user's data as chunks of rows that tasks can read on their own.
+
+Only this file, `results` and `executors` know libraries for files and clusters. They import them
+when they are needed.
+"""
+
+import glob
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quickshift.arrays import Floats, Numbers
+
+__all__ = ["Chunk", "list_chunks", "read_chunk", "read_ids"]
+
+CHUNK_ROWS = 1 << 20  # most rows of a chunk, unless a row group of a Parquet file has more
+
+_KINDS = {
+    ".npy": "npy",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_EXPECTED = (
+    "a path or glob of .npy, .parquet, .arrow or .feather files, a NumPy array or memory map, a "
+    "dask array or a dask data frame"
+)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some successive rows of the input.
+
+    Attributes
+    ----------
+    number : int
+        Number of the chunk.
+    path : str
+        The file.
+    kind : {"npy", "raw", "parquet", "arrow"}
+        Its format.
+    start, stop : int
+        Which part of the file: the first unit, and the one after the last. A unit is a row of an
+        array, a row group of a Parquet file, or a record batch of an Arrow file.
+    row : int
+        Row of the file at which the chunk begins.
+    first_row : int
+        The same row, counted in the whole input.
+    n_rows : int
+        Number of rows.
+    columns : tuple
+        Names of the features, or their numbers in arrays.
+    weight, id : str, int or None
+        The columns of weights and of identifiers.
+    stamp : tuple of int
+        Size and time of the last change of the file, to notice changes between passes.
+    layout : tuple
+        For "raw": type, shape and offset of the array.
+    """
+
+    number: int
+    path: str
+    kind: str
+    start: int
+    stop: int
+    row: int
+    first_row: int
+    n_rows: int
+    columns: tuple[Any, ...]
+    weight: Any = None
+    id: Any = None
+    stamp: tuple[int, int] = (0, 0)
+    layout: tuple[Any, ...] = ()
+
+
+def list_chunks(
+    data: Any,
+    columns: Sequence[Any] | None,
+    weight: Any,
+    identifier: Any,
+    folder: Path,
+) -> list[Chunk]:
+    """Divide the input into chunks.
+
+    Parameters
+    ----------
+    data : str, Path, ndarray, dask array or dask data frame
+        The input.
+    columns : sequence or None
+        The features: names, or numbers of columns of an array. None takes all columns that hold
+        numbers, except those of weights and identifiers.
+    weight, identifier : str, int or None
+        The columns of weights and of identifiers.
+    folder : Path
+        Where data that are not in files are written.
+
+    Returns
+    -------
+    list of Chunk
+    """
+    named = None if columns is None else tuple(columns)
+    parts: list[dict[str, Any]] = []
+    first: tuple[Any, ...] | None = None
+    for path, kind, layout in _files_of(data, folder):
+        names, units = _opened(path, kind, layout)
+        chosen = _chosen(names, named, weight, identifier, path)
+        if first is not None and chosen != first:
+            raise ValueError(
+                f"{path} has the feature columns {list(chosen)}, expected {list(first)} as in the "
+                f"first file. Give `columns` that all files have, or leave the file out."
+            )
+        first = chosen
+        size, changed = _stamp(path)
+        parts.extend(
+            {
+                "path": path,
+                "kind": kind,
+                "layout": layout,
+                "columns": chosen,
+                "weight": weight,
+                "id": identifier,
+                "stamp": (size, changed),
+                **unit,
+            }
+            for unit in _grouped(units)
+        )
+    chunks, row = [], 0
+    for number, part in enumerate(parts):
+        chunks.append(Chunk(number=number, first_row=row, **part))
+        row += part["n_rows"]
+    if not row:
+        raise ValueError("the input has no rows, expected at least one. Check the path.")
+    return chunks
+
+
+def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
+    """Return coordinates and weights of the rows of a chunk, after checking them."""
+    if _stamp(chunk.path) != chunk.stamp:
+        raise RuntimeError(
+            f"{chunk.path} was changed while the fit was running. Fit again with resume=False, and "
+            f"do not write to the file meanwhile."
+        )
+    wanted = [*chunk.columns, *([] if chunk.weight is None else [chunk.weight])]
+    table = _read(chunk, wanted)
+    points = np.column_stack([_numbers(table[c], c, chunk) for c in chunk.columns])
+    _check_finite(points, chunk)
+    if chunk.weight is None:
+        return points, None
+    weights = _numbers(table[chunk.weight], chunk.weight, chunk)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise ValueError(
+            f"column {chunk.weight!r} of {chunk.path} has {weights[wrong[0]]} at row "
+            f"{chunk.row + wrong[0]}, expected frequencies: 0 leaves a row out, 2 counts it twice."
+        )
+    return points, weights
+
+
+def read_ids(chunk: Chunk) -> Numbers:
+    """Return the identifiers of the rows of a chunk: numbers, dates or strings."""
+    ids = np.asarray(_read(chunk, [chunk.id])[chunk.id])
+    return ids.astype(str) if ids.dtype.kind == "O" else ids
+
+
+def _check_finite(points: Floats, chunk: Chunk) -> None:
+    finite = np.isfinite(points)
+    if finite.all():
+        return
+    row, column = np.argwhere(~finite)[0]
+    raise ValueError(
+        f"{chunk.path} has {points[row, column]} at row {chunk.row + row}, column "
+        f"{chunk.columns[column]!r}; expected finite numbers. Drop such rows or impute them."
+    )
+
+
+def _numbers(values: Any, column: Any, chunk: Chunk) -> Floats:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"column {column!r} of {chunk.path} has the type {array.dtype}, expected numbers. "
+            f"Leave it out of `columns`, or convert it."
+        )
+    return np.asarray(array, dtype=np.float64)
+
+
+# What the input consists of
+
+
+def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]:
+    """Return path, format and layout of every file; other data are written to files first."""
+    if isinstance(data, str | Path):
+        return [(path, _kind_of(path), ()) for path in _paths(data)]
+    if isinstance(data, np.memmap) and _is_plain(data):
+        layout = data.dtype.str, data.shape, _offset(data)
+        return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
+    if hasattr(data, "dask"):
+        return [(str(path), kind, ()) for path, kind in _written_partitions(data, folder)]
+    if isinstance(data, np.ndarray):
+        path = folder / "input.npy"
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(path, data, allow_pickle=False)
+        return [(str(path), "npy", ())]
+    raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
+
+
+def _is_plain(data: Any) -> bool:
+    return bool(data.ndim == 2 and data.flags.c_contiguous and data.filename is not None)
+
+
+def _offset(data: Any) -> int:
+    """Return the byte of the file at which a memory map, or a part of one, begins."""
+    base = data
+    while isinstance(base.base, np.memmap):
+        base = base.base
+    return int(base.offset + data.ctypes.data - base.ctypes.data)
+
+
+def _paths(data: str | Path) -> list[str]:
+    path = Path(data)
+    if path.is_dir():
+        found = [p for p in sorted(path.iterdir()) if p.suffix in _KINDS]
+    elif path.exists():
+        found = [path]
+    else:
+        found = [Path(p) for p in sorted(glob.glob(str(data)))]
+    if not found:
+        raise FileNotFoundError(
+            f"data is {str(data)!r}, which matches no file; expected {_EXPECTED}."
+        )
+    return [str(p.resolve()) for p in found]
+
+
+def _kind_of(path: str) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _KINDS:
+        raise ValueError(f"{path} has the suffix {suffix!r}, expected one of {', '.join(_KINDS)}.")
+    return _KINDS[suffix]
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _written_partitions(data: Any, folder: Path) -> list[tuple[Path, str]]:
+    """Write the partitions of a dask array or data frame, one at a time, into files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[tuple[Path, str]] = []
+    if hasattr(data, "partitions") and hasattr(data, "columns"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for i in range(data.npartitions):
+            path = folder / f"input-{i:06}.parquet"
+            frame = data.get_partition(i).compute()
+            pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), path)
+            written.append((path, "parquet"))
+        return written
+    if data.ndim != 2:
+        raise ValueError(
+            f"data has shape {data.shape}, expected (n_samples, n_features). Reshape it first."
+        )
+    rows = data.rechunk({1: -1})
+    for i in range(rows.numblocks[0]):
+        path = folder / f"input-{i:06}.npy"
+        np.save(path, np.asarray(rows.blocks[i].compute()), allow_pickle=False)
+        written.append((path, "npy"))
+    return written
+
+
+# What a file contains: the names of its numeric columns, and its smallest readable units
+
+
+def _opened(
+    path: str, kind: str, layout: tuple[Any, ...]
+) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+    """Return whether each column holds numbers, and the smallest units with their rows."""
+    try:
+        return _OPENERS[kind](path, layout)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
+
+
+def _open_array(path: str, layout: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+    array = _mapped(path, layout)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+    numeric = array.dtype.kind in "biuf"
+    n = len(array)
+    parts = [
+        {"start": a, "stop": min(a + CHUNK_ROWS, n), "row": a, "n_rows": min(CHUNK_ROWS, n - a)}
+        for a in range(0, n, CHUNK_ROWS)
+    ]
+    return dict.fromkeys(range(array.shape[1]), numeric), parts
+
+
+def _open_parquet(path: str, _: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        return _numeric(file.schema_arrow), _units(counts)
+
+
+def _open_arrow(path: str, _: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+    import pyarrow as pa
+
+    with pa.memory_map(path) as source, pa.ipc.open_file(source) as file:
+        counts = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
+        return _numeric(file.schema), _units(counts)
+
+
+_OPENERS: dict[str, Callable[..., tuple[dict[Any, bool], list[dict[str, int]]]]] = {
+    "npy": _open_array,
+    "raw": _open_array,
+    "parquet": _open_parquet,
+    "arrow": _open_arrow,
+}
+
+
+def _mapped(path: str, layout: tuple[Any, ...]) -> Numbers:
+    if not layout:
+        array: Numbers = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array
+    dtype, shape, offset = layout
+    return np.memmap(path, dtype=dtype, mode="r", shape=shape, offset=offset)
+
+
+def _numeric(schema: Any) -> dict[Any, bool]:
+    import pyarrow as pa
+
+    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean
+    return {field.name: any(test(field.type) for test in tests) for field in schema}
+
+
+def _units(counts: list[int]) -> list[dict[str, int]]:
+    firsts = np.concatenate([[0], np.cumsum(counts)]).tolist() if counts else [0]
+    return [
+        {"start": i, "stop": i + 1, "row": int(firsts[i]), "n_rows": count}
+        for i, count in enumerate(counts)
+        if count
+    ]
+
+
+def _grouped(units: list[dict[str, int]]) -> list[dict[str, int]]:
+    """Join successive parts of a file that are small."""
+    groups: list[dict[str, int]] = []
+    for unit in units:
+        if groups and groups[-1]["n_rows"] + unit["n_rows"] <= CHUNK_ROWS:
+            groups[-1]["stop"] = unit["stop"]
+            groups[-1]["n_rows"] += unit["n_rows"]
+        else:
+            groups.append(dict(unit))
+    return groups
+
+
+def _chosen(
+    names: dict[Any, bool], columns: tuple[Any, ...] | None, weight: Any, identifier: Any, path: str
+) -> tuple[Any, ...]:
+    """Return the feature columns of a file."""
+    for name in (*(columns or ()), *(c for c in (weight, identifier) if c is not None)):
+        if name not in names:
+            raise ValueError(
+                f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
+                f"`weight_column` and `id_column`."
+            )
+    if columns is not None:
+        return columns
+    chosen = tuple(c for c, numeric in names.items() if numeric and c not in (weight, identifier))
+    if not chosen:
+        raise ValueError(
+            f"{path} has no numeric column besides weights and identifiers, expected at least one "
+            f"feature. Its columns are {list(names)}."
+        )
+    return chosen
+
+
+# The rows of a chunk
+
+
+def _read(chunk: Chunk, columns: list[Any]) -> dict[Any, Any]:
+    if chunk.kind in ("npy", "raw"):
+        array = _mapped(chunk.path, chunk.layout)[chunk.start : chunk.stop]
+        return {column: array[:, column] for column in columns}
+    if chunk.kind == "parquet":
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(chunk.path) as file:
+            table = file.read_row_groups(range(chunk.start, chunk.stop), columns=columns)
+    else:
+        import pyarrow as pa
+
+        with pa.memory_map(chunk.path) as source, pa.ipc.open_file(source) as file:
+            batches = [file.get_batch(i) for i in range(chunk.start, chunk.stop)]
+            table = pa.Table.from_batches(batches).select(columns)
+    return {column: _column(table[column]) for column in columns}
+
+
+def _column(values: Any) -> Any:
+    """Return a column of a table as an array; missing numbers become NaN."""
+    array = values.to_numpy()
+    if array.dtype.kind == "O" and values.null_count and array.size:
+        numbers = [math.nan if value is None else value for value in array]
+        array = np.array(numbers)
+    return array

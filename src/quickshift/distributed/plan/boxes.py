@@ -1,0 +1,89 @@
+"""The first passes: from chunks of the input to boxes of about the same number of rows."""
+
+import shutil
+
+import numpy as np
+
+from quickshift.arrays import Floats
+from quickshift.distributed.inputs import Chunk
+from quickshift.distributed.partition import split_space
+from quickshift.distributed.plan.passes import Passes
+from quickshift.distributed.tasks.boxes import Facts, chunk_folder, gather, scan, scatter
+
+__all__ = ["make_boxes", "scan_chunks"]
+
+_SAMPLED = 1 << 20  # most rows of the sample that the partition is made of
+_SAMPLED_PER_BOX = 4096
+
+
+def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> Facts:
+    """Check all rows, and describe them.
+
+    Parameters
+    ----------
+    passes : Passes
+        Runs the tasks.
+    chunks : list of Chunk
+        The input.
+    period : ndarray of shape (n_features,) or None
+        Length of each feature's period.
+
+    Returns
+    -------
+    Facts
+        Those of all chunks together.
+    """
+    step = max(sum(chunk.n_rows for chunk in chunks) // _SAMPLED, 1)
+    found = passes.run("scan", scan, [(chunk, period, step) for chunk in chunks])
+    facts = Facts(
+        n_rows=sum(f.n_rows for f in found),
+        n_present=sum(f.n_present for f in found),
+        total_weight=float(np.sum([f.total_weight for f in found])),
+        least_weight=min(f.least_weight for f in found),
+        least=np.min([f.least for f in found], axis=0),
+        most=np.max([f.most for f in found], axis=0),
+        sample=np.concatenate([f.sample for f in found]),
+    )
+    if facts.n_present == 0:
+        raise ValueError("the weights are all zero, expected at least one row of positive weight.")
+    return facts
+
+
+def make_boxes(
+    passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int, period: Floats | None
+) -> None:
+    """Divide space into boxes, and write the rows of each.
+
+    Parameters
+    ----------
+    passes : Passes
+        Runs the tasks.
+    chunks : list of Chunk
+        The input.
+    facts : Facts
+        From `scan_chunks`.
+    n_boxes : int
+        Number of boxes wanted.
+    period : ndarray of shape (n_features,) or None
+        Length of each feature's period.
+    """
+    step = max(len(facts.sample) // (_SAMPLED_PER_BOX * n_boxes), 1)
+    partition = split_space(facts.sample[::step], n_boxes, period)
+    store = passes.store
+    store.write_partition(partition)
+    starts = passes.run("scatter", scatter, [(store, chunk) for chunk in chunks])
+    slices = [
+        [
+            (chunk.number, int(start[box]), int(start[box + 1]))
+            for chunk, start in zip(chunks, starts, strict=True)
+            if start[box] < start[box + 1]
+        ]
+        for box in range(len(partition))
+    ]
+    found = passes.run("gather", gather, [(store, box, s) for box, s in enumerate(slices)])
+    store.write_layout(
+        np.array([count for count, _ in found], dtype=np.int64),
+        np.array([bounds for _, bounds in found]),
+    )
+    for chunk in chunks:
+        shutil.rmtree(chunk_folder(store, chunk.number), ignore_errors=True)

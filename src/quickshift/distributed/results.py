@@ -1,0 +1,126 @@
+"""Results of a fit that grow with the data: read from files when they are asked for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quickshift.arrays import Floats, Indices
+from quickshift.distributed.absent import Absent
+from quickshift.distributed.plan.fits import Fit
+from quickshift.distributed.plan.passes import Passes
+from quickshift.distributed.stitch import Leaves, pieces_of
+
+__all__ = ["Cut", "heights_by_row", "labels_by_row", "taus_by_row", "write_labels"]
+
+
+class Cut:
+    """A cut of a fit: the labels of all rows.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    tau : float or None
+        The tau of the cut; None for the tau of each row.
+    leaves : Leaves
+        The forest.
+    groups : ndarray of shape (n_leaves,) or None
+        The cluster of each leaf; None if every leaf is a cluster.
+    name : str
+        The array with the tops of the rows.
+    """
+
+    def __init__(
+        self,
+        fit: Fit,
+        tau: float | None,
+        leaves: Leaves,
+        groups: Indices | None = None,
+        *,
+        name: str = "top",
+    ) -> None:
+        self.fit, self.tau, self.leaves, self.groups, self.name = fit, tau, leaves, groups, name
+
+    def of_box(self, box: int) -> Indices:
+        """Return the label of each row of a box."""
+        store = self.fit.passes.store
+        piece = store.read(box, pieces_of(self.name))[store.read(box, self.name)]
+        return self._labels(self.leaves.leaf_of_piece[piece])
+
+    def of_absent(self, absent: Absent, passes: Passes) -> Indices:
+        """Return the labels of the rows of weight zero."""
+        return self._labels(absent.leaves(self.fit, passes, self.tau, self.leaves, self.name))
+
+    def _labels(self, leaf: Indices) -> Indices:
+        return leaf if self.groups is None else self.groups[leaf]
+
+
+def labels_by_row(cut: Cut, n_rows: int, absent: Absent | None, passes: Passes) -> Indices:
+    """Return the label of every row, in the order of the user's data."""
+    labels = np.empty(n_rows, dtype=np.int64)
+    store = cut.fit.passes.store
+    for box in range(len(store.counts)):
+        labels[store.read(box, "rows")] = cut.of_box(box)
+    if absent is not None:
+        labels[absent.row] = cut.of_absent(absent, passes)
+    return labels
+
+
+def heights_by_row(fit: Fit, n_rows: int, absent: Absent | None) -> Floats:
+    """Return the height of every row, in the order of the user's data."""
+    return _by_row(fit, n_rows, "heights", None if absent is None else (absent.row, absent.height))
+
+
+def taus_by_row(fit: Fit, n_rows: int, absent: Absent | None) -> Floats:
+    """Return the tau of every row, in the order of the user's data."""
+    return _by_row(fit, n_rows, "tau", None if absent is None else (absent.row, absent.tau))
+
+
+def _by_row(
+    fit: Fit, n_rows: int, name: str, others: tuple[Indices, Floats | None] | None
+) -> Floats:
+    values = np.empty(n_rows)
+    store = fit.passes.store
+    for box in range(len(store.counts)):
+        values[store.read(box, "rows")] = store.read(box, name)
+    if others is not None:
+        values[others[0]] = others[1]
+    return values
+
+
+def write_labels(cut: Cut, path: str | Path, absent: Absent | None, passes: Passes) -> None:
+    """Write id, label and density of every row to a Parquet file, box by box."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.partial")
+    try:
+        writer = None
+        for columns in _tables(cut, absent, passes):
+            table = pa.table(columns)
+            if writer is None:
+                writer = pq.ParquetWriter(temporary, table.schema)
+            writer.write_table(table)
+        assert writer is not None  # there is at least one box
+        writer.close()
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _tables(cut: Cut, absent: Absent | None, passes: Passes) -> Iterator[dict[str, Any]]:
+    """Yield the columns of one box after the other, and of the rows of weight zero."""
+    store, densities = cut.fit.passes.store, cut.fit.kind.densities
+    for box in range(len(store.counts)):
+        ids = store.read(box, "ids" if store.has(box, "ids") else "rows")
+        heights = np.array(store.read(box, "heights"))
+        yield {"id": np.asarray(ids), "label": cut.of_box(box), "density": densities(heights)}
+    if absent is not None:
+        yield {
+            "id": absent.row if absent.ids is None else absent.ids,
+            "label": cut.of_absent(absent, passes),
+            "density": densities(absent.height),
+        }

@@ -1,0 +1,181 @@
+"""Heights and parents of the rows of one box, and the paths between its rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quickshift import _core
+from quickshift.arrays import Flags, Floats, Indices
+from quickshift.distributed.store import Store
+from quickshift.distributed.tasks.regions import Region, fitting_region
+from quickshift.kernels import get_kernel
+from quickshift.stages.density import make_estimate, sums_at_samples
+from quickshift.stages.parent_graph import find_parents
+
+__all__ = ["Density", "Order", "Tops", "climb_box", "cut_box", "sum_kernels"]
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Density:
+    """A kernel density estimate, as tasks evaluate it.
+
+    Attributes
+    ----------
+    kernel : str
+        Name of the kernel.
+    bandwidth : float
+        The bandwidth h.
+    rtol : float
+        Relative error allowed in the sums of a kernel with infinite support.
+    reach : float
+        Samples farther away than this contribute less than `rtol` to any sum, all together.
+    """
+
+    kernel: str
+    bandwidth: float
+    rtol: float
+    reach: float
+
+
+def sum_kernels(store: Store, box: int, density: Density) -> None:
+    """Sum kernel profiles at the rows of a box, and write the sums as their heights."""
+    region = fitting_region(store, box, density.reach)
+    kernel = get_kernel(density.kernel)
+    estimate = make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
+    store.write(box, "heights", sums_at_samples(estimate)[: region.n_owned])
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which of two rows is higher; see `quickshift.stages.climb`.
+
+    Attributes
+    ----------
+    ties : {"total", "strict"}
+        Which of two rows of equal height is higher.
+    bits : int
+        Heights are compared after rounding to this many bits.
+    """
+
+    ties: str
+    bits: int
+
+
+def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None:
+    """Find the parents of the rows of a box, and write them with their distances.
+
+    Parameters
+    ----------
+    store : Store
+        The files, with the heights of all rows.
+    box : int
+        Number of the box.
+    reach : float or None
+        Longest distance to a parent; rows that have none within it keep an infinite distance. None
+        stands for the tau of each row.
+    order : Order
+        Which of two rows is higher.
+    """
+    region = surroundings(store, box, reach)
+    heights = region.read("heights")
+    graph = find_parents(region.samples(), heights, order.ties, order.bits, n_jobs=1)
+    n = region.n_owned
+    parent, distance = graph.parent[:n], graph.distance[:n].copy()
+    far = distance > (store.read(box, "tau") if reach is None else reach)
+    positions = region.positions()
+    known = np.flatnonzero(far & np.isfinite(distance))
+    store.write(box, "beyond", np.stack([known, positions[parent[known]]]))
+    distance[far] = np.inf
+    store.write(box, "parent", np.where(far, positions[:n], positions[parent]))
+    store.write(box, "distance", distance)
+    store.write(box, "dips", ~far & (heights[parent] < heights[:n]))
+
+
+def surroundings(store: Store, box: int, reach: float | None) -> Region:
+    """Return the rows of a box and all rows within reach of one of them.
+
+    ``reach`` is a length, or None for the tau of each row.
+    """
+    if reach is not None:
+        return fitting_region(store, box, reach)
+    halo = float(store.read(box, "halo")[0])
+    return fitting_region(store, box, halo).with_extra(np.asarray(store.read(box, "extra")))
+
+
+@dataclass(frozen=True)
+class Tops:
+    """The rows of a box at which paths along parents end or leave the box.
+
+    Every row of the box leads to one of its tops along edges of the cut inside the box. A top is a
+    root of the forest, or a row whose parent is in another box, or a row whose parent has a lower
+    height (a dip; see `ClusterTree.pieces`).
+
+    Attributes
+    ----------
+    position : ndarray of shape (n_tops,)
+        Position of each top, in rising order.
+    target : ndarray of shape (n_tops,)
+        Position of its parent if the edge to it is kept, otherwise its own.
+    dip : ndarray of shape (n_tops,), bool
+        Whether the parent has a lower height.
+    height : ndarray of shape (n_tops,)
+        Height of each top.
+    row : ndarray of shape (n_tops,)
+        Number of each top in the user's data.
+    point : ndarray of shape (n_tops, n_features)
+        Coordinates of the tops.
+    weight : ndarray of shape (n_tops,)
+        Total weight of the rows that lead to each top.
+    """
+
+    position: Indices
+    target: Indices
+    dip: Flags
+    height: Floats
+    row: Indices
+    point: Floats
+    weight: Floats
+
+
+def cut_box(store: Store, box: int, tau: float | None, name: str = "top") -> Tops:
+    """Cut the parent graph of a box at tau, and follow the paths that are left inside the box.
+
+    Parameters
+    ----------
+    store : Store
+        The files, with the parents of all rows.
+    box : int
+        Number of the box.
+    tau : float or None
+        Longest edge kept; None for the tau of each row.
+    name : str
+        The array in which the number of each row's top is written.
+
+    Returns
+    -------
+    Tops
+    """
+    parent, distance = store.read(box, "parent"), store.read(box, "distance")
+    first, n = store.offsets[box], len(parent)
+    limit = store.read(box, "tau") if tau is None else min(tau, _LARGEST)
+    kept = np.asarray(distance <= limit)
+    target = np.where(kept, parent, first + np.arange(n))
+    dip = kept & store.read(box, "dips")
+    stays = kept & ~dip & (target >= first) & (target < first + n)
+    inner = np.where(stays, target - first, np.arange(n))
+    root, tops = _core.find_roots(inner, np.where(stays, 0.0, np.inf), 0.0)
+    tops = np.sort(tops.view(np.int64))
+    top = _core.number_trees(root, tops).view(np.int64)
+    store.write(box, name, top)
+    weights = store.read(box, "weights") if store.has(box, "weights") else None
+    return Tops(
+        position=first + tops,
+        target=target[tops],
+        dip=dip[tops],
+        height=store.read(box, "heights")[tops],
+        row=store.read(box, "rows")[tops],
+        point=store.read(box, "points")[tops],
+        weight=np.bincount(top, weights, minlength=tops.size).astype(np.float64),
+    )

@@ -1,0 +1,344 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import quickshift
+from distributed_cases import Killing, KillingDask, blobs
+from quickshift.distributed import QuickShift, quick_shift
+from quickshift.distributed.executors import Inline, Processes
+from quickshift.distributed.plan.passes import PassError
+
+X = blobs(1500)
+EXPECTED = quickshift.QuickShift().fit(X).labels_
+
+
+@pytest.fixture
+def _inline(monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+
+
+# Processes
+
+
+def test_a_process_that_is_killed_in_every_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Killing(tmp_path))
+    found = QuickShift(n_partitions=3).fit(X)
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    killed = {path.name for path in tmp_path.iterdir()}
+    assert {"scan", "scatter", "gather", "scales", "climb", "cut", "link"} <= killed
+
+
+def test_a_task_that_always_dies_fails_with_one_error():
+    executor = Processes(1)
+    try:
+        task = executor.submit(os._exit, 3, name="exit-0")
+        outcomes = list(executor.completed([task]))
+    finally:
+        executor.close()
+    assert "4 times" in str(outcomes[0][1])
+
+
+def test_processes_report_errors_and_results():
+    executor = Processes(2)
+    try:
+        tasks = [executor.submit(divmod, 7, i, name=f"divide-{i}") for i in range(3)]
+        outcomes = dict(executor.completed(tasks))
+        executor.cancel(tasks)
+    finally:
+        executor.close()
+    assert isinstance(outcomes[0], ZeroDivisionError)
+    assert (outcomes[1], outcomes[2]) == ((7, 0), (3, 1))
+
+
+# Dask
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        memory_limit="1 GiB",
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("parameters", [{}, {"bandwidth": 0.4, "tau": 0.5}])
+def test_dask_workers_give_the_same_clusters(client, parameters, tmp_path):
+    found = QuickShift(client=client, directory=tmp_path, n_partitions=4, **parameters).fit(X)
+    expected = quickshift.QuickShift(**parameters).fit(X)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_dask_workers_decide_the_memory(client, tmp_path):
+    model = QuickShift(client=client, directory=tmp_path, bandwidth=0.4, tau=0.5).fit(X)
+    assert model.n_partitions_ == 1
+
+
+def test_an_error_on_a_dask_worker_is_the_users_error(client, tmp_path):
+    bad = X.copy()
+    bad[70, 1] = np.nan
+    with pytest.raises(ValueError, match="has nan at row 70, column 1"):
+        QuickShift(client=client, directory=tmp_path).fit(bad)
+
+
+def test_a_dask_worker_that_is_killed(client, tmp_path, monkeypatch):
+    flag = tmp_path / "killed"
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: KillingDask(client, flag))
+    found = QuickShift(client=client, directory=tmp_path, n_partitions=4).fit(X)
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    assert flag.exists()
+
+
+def test_dask_workers_need_a_folder(client):
+    with pytest.raises(ValueError, match="directory is None but a client is given"):
+        QuickShift(client=client).fit(X)
+
+
+# Interrupted runs
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stopped", ["gather", "scales", "climb", "link"])
+@pytest.mark.usefixtures("_inline")
+def test_a_resumed_run_does_not_repeat_passes(stopped, tmp_path):
+    def stop(name, done):
+        if name == stopped and done == 1.0:
+            raise StoppedError
+
+    np.save(tmp_path / "x.npy", X)
+    given = {"directory": tmp_path, "n_partitions": 4}
+    with pytest.raises(StoppedError):
+        QuickShift(progress=stop, **given).fit(tmp_path / "x.npy")
+    seen = []
+    model = QuickShift(progress=lambda name, _: seen.append(name), resume=True, **given)
+    found = model.fit(tmp_path / "x.npy")
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    order = ["scan", "scatter", "gather", "scales", "climb", "cut", "link"]
+    assert not set(seen) & set(order[: order.index(stopped)])
+    assert stopped in seen
+
+
+@pytest.mark.parametrize("stopped", ["climb", "higher", "cut"])
+@pytest.mark.usefixtures("_inline")
+def test_a_resumed_run_with_an_infinite_tau(stopped, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    calls = []
+
+    def stop(name, done):
+        calls.append(name)
+        if name == stopped and done == 1.0 and (stopped != "cut" or calls.count("cut") > 12):
+            raise StoppedError
+
+    given = {"bandwidth": 0.1, "tau": np.inf, "directory": tmp_path, "n_partitions": 8}
+    with pytest.raises(StoppedError):
+        QuickShift(progress=stop, **given).fit(tmp_path / "x.npy")
+    found = QuickShift(resume=True, **given).fit(tmp_path / "x.npy")
+    expected = quickshift.QuickShift(0.1, np.inf).fit(X)
+    for tau in (0.2, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+
+
+@pytest.mark.usefixtures("_inline")
+def test_files_of_another_run_are_never_read(tmp_path):
+    QuickShift(0.4, 0.5, directory=tmp_path).fit(X + 1.0)
+    QuickShift(0.4, 0.9, directory=tmp_path).fit(X)
+    found = QuickShift(0.4, 0.5, directory=tmp_path, resume=True).fit(X)
+    expected = quickshift.QuickShift(0.4, 0.5).fit(X)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+@pytest.mark.usefixtures("_inline")
+def test_a_second_run_may_have_another_number_of_partitions(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    counts = []
+    for n_boxes in (2, 5, 3):
+        monkeypatch.setattr(quick_shift, "number_of_boxes", lambda *_, n=n_boxes: n)
+        found = QuickShift(directory=tmp_path).fit(tmp_path / "x.npy")
+        np.testing.assert_array_equal(found.labels_, EXPECTED)
+        counts.append(found.n_partitions_)
+    assert counts == [2, 5, 3]
+
+
+def test_a_run_whose_driver_was_killed_is_resumed(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, signal, sys
+            from quickshift.distributed import QuickShift
+
+            def progress(name, done):
+                if name == "climb":
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            if __name__ == "__main__":
+                model = QuickShift(directory=sys.argv[1], n_partitions=3, progress=progress)
+                model.fit(sys.argv[2])
+            """
+        )
+    )
+    arguments = [sys.executable, str(script), str(tmp_path / "runs"), str(tmp_path / "x.npy")]
+    run = subprocess.run(
+        arguments, env=os.environ | {"PYTHONPATH": ":".join(sys.path)}, check=False
+    )
+    assert run.returncode == -signal.SIGKILL
+    seen = []
+    found = QuickShift(
+        directory=tmp_path / "runs",
+        n_partitions=3,
+        resume=True,
+        progress=lambda name, _: seen.append(name),
+    ).fit(tmp_path / "x.npy")
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    assert "scales" not in seen
+    assert "climb" in seen
+
+
+# Failures that end a fit
+
+
+@pytest.mark.usefixtures("_inline")
+def test_a_full_disk_names_the_pass_and_the_partition(tmp_path, monkeypatch):
+    save = np.save
+
+    def full(file, array, **kwargs):
+        if "heights" in str(getattr(file, "name", "")):
+            raise OSError(28, "No space left on device")
+        save(file, array, **kwargs)
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(PassError, match=r"'density' failed in partition 0.*No space left"):
+        QuickShift(0.4, 0.5, directory=tmp_path, n_partitions=2).fit(X)
+    assert not list(tmp_path.rglob("box-*/.*"))
+    assert not list(tmp_path.rglob("heights.npy"))
+
+
+@pytest.mark.usefixtures("_inline")
+def test_an_input_that_changes_is_noticed(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, X)
+
+    def change(name, done):
+        if name == "scan" and done == 1.0:
+            np.save(path, X[:-1])
+
+    with pytest.raises(PassError, match=r"'scatter'.*x.npy was changed while the fit was running"):
+        QuickShift(0.4, 0.5, progress=change).fit(path)
+
+
+@pytest.mark.usefixtures("_inline")
+def test_a_halo_that_does_not_fit_into_memory_is_refused():
+    with pytest.raises(PassError, match=r"'density' failed in partition 0: MemoryError.*halo"):
+        QuickShift(50.0, 0.5, n_partitions=8, memory_limit=2e5).fit(X)
+
+
+@pytest.mark.usefixtures("_inline")
+def test_many_isolated_points_are_done():
+    points = np.random.default_rng(0).permutation(3000)[:, None] * 10.0
+    found = QuickShift(1.0, np.inf, kernel="uniform", n_partitions=4).fit(points)
+    assert found.n_clusters_ == 1
+    np.testing.assert_array_equal(
+        found.labels_at(5.0),
+        quickshift.QuickShift(1.0, 5.0, kernel="uniform").fit(points).labels_,
+    )
+
+
+# Bad input
+
+
+@pytest.mark.usefixtures("_inline")
+class TestBadInput:
+    def test_no_such_file(self):
+        with pytest.raises(FileNotFoundError, match="matches no file"):
+            QuickShift().fit("nothing/*.parquet")
+
+    def test_unknown_suffix(self, tmp_path):
+        (tmp_path / "x.csv").write_text("1,2")
+        with pytest.raises(ValueError, match=r"suffix '.csv', expected one of .npy"):
+            QuickShift().fit(tmp_path / "x.csv")
+
+    def test_unreadable_file(self, tmp_path):
+        (tmp_path / "x.npy").write_bytes(b"nonsense")
+        with pytest.raises(ValueError, match=r"x.npy cannot be read as npy"):
+            QuickShift().fit(tmp_path / "x.npy")
+
+    def test_empty_file(self, tmp_path):
+        np.save(tmp_path / "x.npy", np.empty((0, 2)))
+        with pytest.raises(ValueError, match="no rows"):
+            QuickShift().fit(tmp_path / "x.npy")
+
+    def test_one_axis(self):
+        with pytest.raises(ValueError, match=r"shape \(3,\), expected \(n_samples, n_features\)"):
+            QuickShift().fit(np.zeros(3))
+
+    def test_an_object(self):
+        with pytest.raises(TypeError, match="data is of type dict, expected a path or glob"):
+            QuickShift().fit({"a": 1})
+
+    def test_nan_names_file_and_row(self, tmp_path):
+        for i in range(2):
+            part = X[i * 100 : i * 100 + 100].copy()
+            part[7 * i, 0] = [0.0, np.inf][i]
+            np.save(tmp_path / f"{i}.npy", part)
+        with pytest.raises(ValueError, match=r"1.npy has inf at row 7, column 0"):
+            QuickShift().fit(tmp_path)
+
+    def test_weights(self):
+        table = np.column_stack([X, np.ones(len(X))])
+        table[4, 2] = -1
+        with pytest.raises(ValueError, match=r"has -1\.0 at row 4, expected frequencies"):
+            QuickShift().fit(table, weight_column=2)
+        table[:, 2] = 0
+        with pytest.raises(ValueError, match="all zero"):
+            QuickShift().fit(table, weight_column=2)
+
+    def test_tables(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "1.parquet")
+        with pytest.raises(ValueError, match="has no column 'c', expected one of"):
+            QuickShift().fit(tmp_path, columns=["a", "c"])
+        pq.write_table(pa.table({"a": X[:, 0]}), tmp_path / "2.parquet")
+        with pytest.raises(ValueError, match=r"2.parquet has the feature columns \['a'\]"):
+            QuickShift().fit(tmp_path)
+        pq.write_table(pa.table({"t": ["x"]}), tmp_path / "2.parquet")
+        with pytest.raises(ValueError, match="has no numeric column"):
+            QuickShift().fit(tmp_path / "2.parquet")
+        pq.write_table(pa.table({"a": [1.0, None]}), tmp_path / "2.parquet")
+        with pytest.raises(ValueError, match=r"2.parquet has nan at row 1, column 'a'"):
+            QuickShift().fit(tmp_path / "2.parquet")
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"directory": "s3://bucket/runs"}, "expected the path of a folder"),
+            ({"bandwidth": "cv"}, "bandwidth is 'cv'"),
+            ({"bandwidth": -1.0}, "bandwidth"),
+            ({"kernel": "tricube"}, "kernel"),
+            ({"n_clusters": 2, "tau": 1.0}, "expected at most one"),
+            ({"n_clusters": 1400}, "n_clusters"),
+            ({"n_partitions": 0}, "n_partitions"),
+            ({"n_partitions": "many"}, "n_partitions is 'many'"),
+            ({"memory_limit": "1 GB"}, "memory_limit is '1 GB'"),
+            ({"n_neighbors": 1500}, "n_neighbors"),
+            ({"period": [1.0]}, "period"),
+        ],
+        ids=str,
+    )
+    def test_parameters(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            QuickShift(**parameters).fit(X)

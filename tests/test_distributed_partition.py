@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from quickshift.distributed.partition import boxes_apart, room_around, split_space
+from quickshift.distributed.tasks.boxes import morton_codes, wrapped
+
+
+def test_equal_points_are_in_one_box_even_at_a_border():
+    points = np.repeat([[0.0], [1.0], [2.0]], [10, 500, 10], axis=0)
+    partition = split_space(points, 4)
+    box = partition.boxes_of(points)
+    assert len(set(box[10:510])) == 1
+    assert len(partition) == 3
+
+
+@pytest.mark.parametrize("n_boxes", [1, 2, 7, 32])
+def test_boxes_are_balanced_on_skewed_data(n_boxes):
+    rng = np.random.default_rng(0)
+    wide, narrow = rng.uniform(0, 1000, (20_000, 2)), rng.uniform(0, 1, (20_000, 2))
+    points = np.concatenate([wide, narrow])  # half of the points in a millionth of the area
+    partition = split_space(points[::2], n_boxes)
+    counts = np.bincount(partition.boxes_of(points), minlength=n_boxes)
+    assert len(partition) == n_boxes
+    assert counts.max() <= 1.2 * counts.mean()
+
+
+def test_boxes_cover_space_without_overlap():
+    rng = np.random.default_rng(1)
+    partition = split_space(rng.normal(size=(500, 3)), 13)
+    points = rng.normal(size=(200, 3)) * 9
+    inside = (points[:, None] >= partition.lower) & (points[:, None] < partition.upper)
+    holds = inside.all(axis=2)
+    np.testing.assert_array_equal(holds.sum(axis=1), 1)
+    np.testing.assert_array_equal(holds.argmax(axis=1), partition.boxes_of(points))
+
+
+def test_one_distinct_point_makes_one_box():
+    assert len(split_space(np.ones((50, 2)), 8)) == 1
+
+
+def test_periodic_boxes_are_near_across_the_period():
+    period = np.array([10.0])
+    points = np.array([[9.5], [4.0]])
+    low, high = np.array([0.0]), np.array([1.0])
+    np.testing.assert_allclose(boxes_apart(low, high, (points, points), period), [0.5, 3.0])
+
+
+def test_a_box_as_long_as_the_period_has_no_faces():
+    period = np.array([10.0, np.inf])
+    room = room_around(
+        np.array([[1.0, 2.0]]), np.array([0.0, -np.inf]), np.array([10.0, np.inf]), period
+    )
+    assert room[0] == np.inf
+
+
+def test_rows_outside_the_halo_are_farther_away_than_reach_and_room():
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(400, 2))
+    partition = split_space(points, 9)
+    box = partition.boxes_of(points)
+    own = points[box == 4]
+    room = partition.room(4, own)
+    cell = partition.lower[4], partition.upper[4]
+    outside = points[boxes_apart(*cell, (points, points), None) > 0.3]
+    apart = np.linalg.norm(own[:, None] - outside, axis=2).min(axis=1)
+    assert (apart > 0.3 + room).all()
+
+
+def test_wrapped_points_stay_in_the_period():
+    values = wrapped(np.array([[-1e-20], [5.0], [-0.0], [7.5]]), np.array([5.0]))
+    np.testing.assert_array_equal(values, [[0.0], [0.0], [0.0], [2.5]])
+
+
+def test_the_curve_keeps_neighbors_together():
+    rng = np.random.default_rng(3)
+    points = rng.uniform(size=(4000, 2))
+    along = points[np.argsort(morton_codes(points))]
+    assert np.linalg.norm(np.diff(along, axis=0), axis=1).mean() < 0.05

@@ -1,0 +1,258 @@
+import sys
+
+import numpy as np
+import pytest
+
+import quickshift
+from distributed_cases import blobs
+from quickshift.distributed import QuickShift
+from quickshift.distributed.executors import Inline
+from quickshift.estimators import progress_bar
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+X = blobs(2000)
+
+
+@pytest.fixture(autouse=True)
+def _inline(monkeypatch):
+    """Run tasks in this process."""
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"n_neighbors": 9},
+        {"tau": 0.7},
+        {"n_clusters": 3},
+        {"min_significance": 2.0},
+        {"period": [9.0, np.inf]},
+        {"bandwidth": 0.4, "tau": 0.5},
+        {"bandwidth": 0.4, "tau": np.inf, "kernel": "tricube"},
+        {"bandwidth": "auto"},
+        {"bandwidth": "paper", "kernel": "epanechnikov", "n_clusters": 4},
+        {"bandwidth": "silverman", "period": [np.inf, 11.0]},
+        {"bandwidth": 0.3, "kernel": "exponential", "min_significance": 1.0},
+    ],
+    ids=str,
+)
+def test_a_fit_equals_one_in_memory(parameters):
+    found = QuickShift(n_partitions=5, **parameters).fit(X)
+    expected = quickshift.QuickShift(**parameters).fit(X)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.modes_, expected.modes_)
+    np.testing.assert_array_equal(found.mode_indices_, expected.mode_indices_)
+    assert (found.n_clusters_, found.n_partitions_) == (expected.n_clusters_, 5)
+    densities = expected.density_[expected.mode_indices_]
+    np.testing.assert_allclose(found.mode_densities_, densities, rtol=1e-8)
+    np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
+    np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
+    np.testing.assert_allclose(found.significance_, expected.significance_, rtol=1e-6)
+    np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
+    np.testing.assert_array_equal(found.tree_.towards, expected.tree_.towards)
+    np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
+
+
+def test_local_scales_are_the_same_bits():
+    found, expected = QuickShift(n_partitions=7).fit(X), quickshift.QuickShift().fit(X)
+    np.testing.assert_array_equal(found.bandwidth_, expected.bandwidth_)
+    np.testing.assert_array_equal(found.tau_, expected.tau_)
+    assert found.n_neighbors_ == expected.n_neighbors_
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 7])
+def test_automatic_parameters_with_weights(n_features):
+    points = blobs(900, n_features, seed=9)
+    points[5] = 1e5
+    weights = np.random.default_rng(0).integers(0, 4, 900).astype(float)
+    table = np.column_stack([points, weights])
+    found = QuickShift("auto", n_partitions=4).fit(table, weight_column=n_features)
+    expected = quickshift.QuickShift("auto").fit(points, sample_weight=weights)
+    np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
+    np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"tau": 1.5}, {"bandwidth": 0.4}, {"bandwidth": 0.4, "tau": 0.2, "ties": "strict"}],
+    ids=str,
+)
+def test_rows_of_weight_zero_are_labeled_as_new_points(parameters, tmp_path):
+    points = np.concatenate([np.round(blobs(600) * 2) / 2, blobs(300, seed=5) * 3])
+    weights = np.random.default_rng(0).integers(0, 3, 900).astype(float)
+    table = np.column_stack([points, weights, 7000 + np.arange(900)])
+    model = QuickShift(n_partitions=6, **parameters)
+    found = model.fit(table, [0, 1], weight_column=2, id_column=3)
+    expected = quickshift.QuickShift(**parameters).fit(points, sample_weight=weights)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.bandwidth_, expected.bandwidth_)
+    np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
+    found.write_labels(tmp_path / "labels.parquet")
+    written = pq.read_table(tmp_path / "labels.parquet").to_pydict()
+    order = np.argsort(written["id"])
+    np.testing.assert_array_equal(np.array(written["label"])[order], expected.labels_)
+    np.testing.assert_allclose(np.array(written["density"])[order], expected.density_, rtol=1e-8)
+    if "bandwidth" in parameters:
+        np.testing.assert_array_equal(found.labels_at(0.1), expected.labels_at(0.1))
+
+
+def test_recuts_equal_those_of_a_fit_in_memory():
+    found = QuickShift(0.4, np.inf, n_partitions=5).fit(X)
+    expected = quickshift.QuickShift(0.4, np.inf).fit(X)
+    for tau in (0.0, 0.3, 2.0, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_moves_that_were_not_searched_for_are_refused():
+    with pytest.raises(ValueError, match=r"tau is 0.6, expected at most 0.5"):
+        QuickShift(0.4, 0.5, n_partitions=2).fit(X).labels_at(0.6)
+    with pytest.raises(ValueError, match="one tau per sample"):
+        QuickShift(n_partitions=2).fit(X).labels_at(0.6)
+
+
+def test_one_row_and_equal_rows():
+    assert QuickShift().fit(np.array([[1.0, 2.0]])).labels_.tolist() == [0]
+    assert QuickShift("auto").fit(np.ones((5, 2))).labels_.tolist() == [0] * 5
+
+
+def as_npy(folder):
+    np.save(folder / "x.npy", X)
+    return folder / "x.npy"
+
+
+def as_memmap(folder):
+    return np.load(as_npy(folder), mmap_mode="r")
+
+
+def as_raw(folder):
+    (folder / "x.raw").write_bytes(b"header" + X.tobytes())
+    return np.memmap(folder / "x.raw", dtype=float, mode="r", shape=X.shape, offset=6)
+
+
+def tables():
+    return [
+        pa.table({"b": part[:, 0], "name": ["n"] * len(part), "a": part[:, 1]})
+        for part in np.split(X, [700, 701, 1500])
+    ]
+
+
+def as_parquet(folder):
+    for i, table in enumerate(tables()):
+        pq.write_table(table, folder / f"part-{i}.parquet", row_group_size=100)
+    return str(folder / "part-*.parquet")
+
+
+def as_folder(folder):
+    as_parquet(folder)
+    return folder
+
+
+def as_arrow(folder):
+    with (
+        pa.OSFile(str(folder / "x.arrow"), "wb") as sink,
+        pa.ipc.new_file(sink, tables()[0].schema) as writer,
+    ):
+        for table in tables():
+            writer.write_table(table)
+    return folder / "x.arrow"
+
+
+def as_dask_array(folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(300, 1))
+
+
+def as_dask_frame(folder):
+    pandas = pytest.importorskip("pandas")
+    frame = pytest.importorskip("dask.dataframe")
+    return frame.from_pandas(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1]}), npartitions=3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        as_npy,
+        as_memmap,
+        as_raw,
+        as_parquet,
+        as_folder,
+        as_arrow,
+        as_dask_array,
+        as_dask_frame,
+    ],
+)
+def test_inputs(made, tmp_path):
+    expected = quickshift.QuickShift(0.4, 0.5).fit(X).labels_
+    found = QuickShift(0.4, 0.5, n_partitions=3).fit(made(tmp_path)).labels_
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_columns_weights_and_identifiers(tmp_path):
+    weights = np.random.default_rng(1).integers(1, 3, len(X)).astype(float)
+    names = np.array([f"row {i}" for i in range(len(X))])
+    table = pa.table({"w": weights, "x": X[:, 0], "other": X[:, 0] * 0, "y": X[:, 1], "id": names})
+    pq.write_table(table, tmp_path / "x.parquet")
+    model = QuickShift(0.4, 0.5, n_partitions=3)
+    model.fit(tmp_path / "x.parquet", ["x", "y"], weight_column="w", id_column="id")
+    expected = quickshift.QuickShift(0.4, 0.5).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    model.write_labels(tmp_path / "labels.parquet")
+    written = pq.read_table(tmp_path / "labels.parquet").to_pydict()
+    order = np.argsort([int(name.split()[1]) for name in written["id"]])
+    np.testing.assert_array_equal(np.array(written["label"])[order], expected.labels_)
+    np.testing.assert_allclose(np.array(written["density"])[order], expected.density_, rtol=1e-8)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_written_labels_have_row_numbers_without_an_id_column(tmp_path):
+    model = QuickShift(n_partitions=3).fit(X)
+    model.write_labels(tmp_path / "labels.parquet")
+    written = pq.read_table(tmp_path / "labels.parquet").to_pydict()
+    labels = np.empty(len(X), dtype=int)
+    labels[written["id"]] = written["label"]
+    np.testing.assert_array_equal(labels, model.labels_)
+
+
+def test_temporary_files_are_removed_with_the_estimator(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    model = QuickShift(0.4, 0.5).fit(X)
+    assert list(tmp_path.iterdir())
+    del model
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_names_the_passes():
+    seen = []
+    QuickShift(0.4, 0.5, progress=lambda name, done: seen.append((name, done))).fit(X)
+    names = list(dict.fromkeys(name for name, _ in seen))
+    assert names == ["scan", "scatter", "gather", "density", "climb", "cut"]
+    assert seen[-1] == ("cut", 1.0)
+
+
+def test_a_terminal_shows_the_passes(monkeypatch):
+    shown = []
+
+    class Bar:
+        def show(self, stage, done):
+            shown.append(stage)
+
+        def close(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(progress_bar, "_DELAY", 0.0)
+    monkeypatch.setattr(progress_bar, "open_bar", Bar)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    QuickShift(0.4, 0.5).fit(X)
+    assert shown[0] == "scan"
+    assert shown[-2:] == ["cut", "closed"]
+
+
+def test_a_second_fit_replaces_the_first():
+    model = QuickShift(0.4, 0.5).fit(X)
+    assert model.labels_.size == len(X)
+    model.fit(X[:100])
+    assert model.labels_.size == 100
