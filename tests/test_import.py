@@ -105,3 +105,28 @@ def test_a_program_that_ends_holding_a_tree_ends_in_silence():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("package", "call"),
+    [
+        ("pandas", "QuickShift().fit(X).tree_.to_pandas()"),
+        ("networkx", "QuickShift().fit(X).tree_.to_networkx()"),
+        ("pandas", "ModalRegressor().fit(X, [0.0, 1.0, 0.0]).predict_modes(X).to_pandas()"),
+    ],
+)
+def test_exports_without_an_optional_package_say_how_to_install_it(package, call):
+    code = f"""
+import sys
+sys.modules[{package!r}] = None
+from quickshift import *
+X = [[0.0], [1.0], [2.0]]
+try:
+    {call}
+except ImportError as error:
+    assert "{package} cannot be imported, but to_{package}() needs it" in str(error), error
+    assert "pip install quickshift[io]" in str(error), error
+else:
+    raise AssertionError({call!r})
+"""
+    modules_after(code)

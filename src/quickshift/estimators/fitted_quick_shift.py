@@ -28,6 +28,7 @@ from quickshift.estimators.base import validated
 from quickshift.estimators.spaces import Space
 from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
+from quickshift.extras import optional_import
 from quickshift.memory import (
     cut_bytes,
     embedding_bytes,
@@ -485,7 +486,8 @@ class FittedQuickShift(ClusterMixin, BaseEstimator):
             ``merged=True`` and without a distance.
         """
         check_is_fitted(self)
-        import networkx
+        with optional_import("networkx", "io", "to_networkx()"):
+            import networkx
 
         graph = networkx.DiGraph()
         density, labels = self.density_.tolist(), self.labels_.tolist()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
+from quickshift.extras import optional_import
 
 if TYPE_CHECKING:
     import pandas
@@ -136,7 +137,8 @@ class Summary:
         pandas.DataFrame
             The columns of the table, and one column per feature with the coordinates of the mode.
         """
-        import pandas
+        with optional_import("pandas", "io", "to_pandas()"):
+            import pandas
 
         columns: dict[str, Any] = {
             "row": self.rows,

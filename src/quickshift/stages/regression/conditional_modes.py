@@ -17,6 +17,7 @@ from quickshift.bundles import counted, span
 from quickshift.checks.numbers import check_tau
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.checks.regression import check_min_density_ratio
+from quickshift.extras import optional_import
 from quickshift.progress import Progress, reporting
 from quickshift.stages.regression.basins import probabilities_on_line
 from quickshift.stages.regression.joint import Joint, Responses, scale_queries, sort_responses
@@ -129,7 +130,8 @@ class ConditionalModes(Ragged):
             ``value_1`` … for several outputs), ``density``, ``height``, ``support``,
             ``conditional_density`` and ``probability``. Queries without a mode have no row.
         """
-        import pandas
+        with optional_import("pandas", "io", "to_pandas()"):
+            import pandas
 
         queries = self.queries
         if self.values.ndim == 1:

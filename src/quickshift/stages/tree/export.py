@@ -8,6 +8,7 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Floats
+from quickshift.extras import optional_import
 from quickshift.stages.tree.merges import joined_leaves, lone_leaves
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def to_linkage(tree: "ClusterTree") -> Floats:
 
 def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
     """Return the leaves as a table, one row per leaf."""
-    import pandas
+    with optional_import("pandas", "io", "to_pandas()"):
+        import pandas
 
     survivors = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
     survivor, absorbed = joined_leaves(tree.merges).T
@@ -68,7 +70,8 @@ def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
 
 def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
     """Return leaves and merges as a directed graph."""
-    import networkx
+    with optional_import("networkx", "io", "to_networkx()"):
+        import networkx
 
     graph = networkx.DiGraph(**({"tau": tree.tau} if isinstance(tree.tau, float) else {}))
     leaves = zip(tree.leaf_indices.tolist(), tree.births.tolist(), tree.sizes.tolist(), strict=True)
