@@ -26,6 +26,7 @@ __all__ = [
     "set_log_scale",
     "set_title",
     "spread_labels",
+    "text_size",
     "theme_of",
     "with_unit",
 ]
@@ -191,6 +192,14 @@ def set_counts(ax: Axes, which: str) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
+def text_size(text: str) -> tuple[float, float]:
+    """Return the approximate width and the height of a small text, in points."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size="small").get_size_in_points()
+    return _GLYPH * size * len(text), size
+
+
 def spread_labels(
     ax: Axes,
     theme: Theme,
@@ -211,10 +220,8 @@ def spread_labels(
     list of int
         Which of the texts were written.
     """
-    from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
 
-    size = FontProperties(size="small").get_size_in_points()
     halo = [withStroke(linewidth=3.0, foreground=theme.background)]
     to_points = 72 / float(ax.figure.dpi)
     ax.autoscale_view()  # computes limits that are not fixed, so that the transformation is known
@@ -224,7 +231,7 @@ def spread_labels(
     boxes = np.empty((0, 4))  # left, bottom, right and top of the texts that were written
     written = []
     for i, text in enumerate(texts):
-        width = _GLYPH * size * len(text)
+        width, size = text_size(text)
         # Middles of the text above its point, on the right, on the left and below.
         aside, up = offset + 3 + width / 2, offset + size / 2
         middles = np.array([[0, up], [aside, 0], [-aside, 0], [0, -up]])

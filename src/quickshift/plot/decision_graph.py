@@ -21,6 +21,7 @@ from quickshift.plot.axes import (
 )
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import log10_density_of, moves_of, quick_shift_of
+from quickshift.plot.leaders import label_with_leaders
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 
 if TYPE_CHECKING:
@@ -168,16 +169,23 @@ class DecisionGraphDisplay(Display):
         ax.scatter(x[merged], y[merged], s=16, facecolors="none", edgecolors=theme.muted, zorder=3)
         self._set_scales(ax, x, y, logarithmic=logarithmic)
         self._mark(ax, theme, x, y)
-        name = "τ of the sample" if self.relative else f"τ = {self.tau:.4g}"
         n_merged = self.n_modes - int((self.labels >= 0).sum())
         set_title(
             ax,
-            f"{counted(self.n_modes, 'mode')} above {name}",
+            self._verdict(),
             f"circles: {n_merged} of them were merged" if n_merged else "",
             f"{self.n_unmoved:,} duplicates not drawn" if self.n_unmoved else "",
             thinning_note(len(self.rows), self.n_samples - self.n_unmoved),
         )
         return self
+
+    def _verdict(self) -> str:
+        """Say how many modes there are, in terms of the axis."""
+        one = self.n_modes == 1
+        moving = f"{counted(self.n_modes, 'sample')} {'moves' if one else 'move'} farther than"
+        if self.relative:
+            return f"{moving} {'its' if one else 'their'} τ"
+        return f"{moving} τ = {self.tau:.4g}"
 
     def _heights(self) -> Floats:
         """Return the moves as drawn; samples without a parent are above all others."""
@@ -218,9 +226,10 @@ class DecisionGraphDisplay(Display):
             ax.scatter(x[some], y[some], s=36, c=colors[chosen], marker=marker, zorder=4)
         near = np.searchsorted(self.rows, self.candidates)
         shown = kept if len(kept) <= _MOST_NUMBERED else kept[:0]
-        texts = [str(self.labels[i]) for i in shown] + [f"row {self.rows[i]}" for i in near]
-        both = np.concatenate([shown, near])
-        spread_labels(ax, theme, x[both], y[both], texts, offset=5)
+        spread_labels(ax, theme, x[shown], y[shown], [str(self.labels[i]) for i in shown], offset=5)
+        names = [f"row {self.rows[i]}" for i in near]
+        points = np.column_stack([x, y])
+        label_with_leaders(ax, theme, points[near], names, points)
 
 
 def _candidates(model: QuickShift, moves: Floats, tau: float) -> Indices:

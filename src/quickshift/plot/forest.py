@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ForestDisplay"]
 
+_FEW_CUT = 40  # more dashed moves than this are thinner and fainter
 _MOST_NUMBERED = 60  # modes are numbered up to this many
 _LARGEST_ASPECT = 4.0  # ranges that differ more than this have different scales
 
@@ -217,8 +218,14 @@ class ForestDisplay(Display):
         from matplotlib.collections import LineCollection
 
         shared = {"zorder": 1, "rasterized": raster}
+        strength = min((_FEW_CUT / max(len(self.cut_moves), 1)) ** 0.5, 1.0)
         cut = LineCollection(
-            list(self.cut_moves), colors=theme.muted, linewidths=0.8, linestyles="--", **shared
+            list(self.cut_moves),
+            colors=theme.muted,
+            linewidths=0.8 * max(strength, 0.5),
+            alpha=max(strength, 0.3),
+            linestyles="--",
+            **shared,
         )
         colors = theme.colors(self.kept_labels)
         kept = LineCollection(
@@ -240,22 +247,26 @@ class ForestDisplay(Display):
             ax.set_aspect("equal")
 
     def _mark_modes(self, ax: Axes, theme: Theme) -> None:
+        from matplotlib.patheffects import withStroke
+
         count = len(self.modes)
         numbered = count <= _MOST_NUMBERED
         x, y = self.modes.T
         ax.scatter(
             x,
             y,
-            s=float(np.clip(1000 / count, 35, 110)) if numbered else 4,
+            s=float(np.clip(2400 / count, 45, 170)) if numbered else 5,
             marker="*" if numbered else "o",
             c=theme.background,
-            edgecolors=theme.ink if numbered else "none",
-            linewidths=1.0,
+            edgecolors=theme.ink,
+            linewidths=1.1 if numbered else 0.5,
+            path_effects=[withStroke(linewidth=3.5, foreground=theme.background)] * numbered,
             zorder=3,
+            clip_on=False,  # a mode may lie on the end of a period
         )
         if numbered:
             texts = [str(label) for label in range(count)]
-            spread_labels(ax, theme, x, y, texts, offset=6, bold=True)
+            spread_labels(ax, theme, x, y, texts, offset=9, bold=True)
 
 
 def _chosen_features(
