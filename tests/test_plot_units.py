@@ -83,3 +83,38 @@ def test_displays_on_a_line_are_in_the_units_of_the_feature():
     a = LevelSetDisplay.from_estimator(plain, level=0.01)
     b = LevelSetDisplay.from_estimator(scaled, level=1e-5)
     np.testing.assert_allclose(b.component_intervals, 1000.0 * a.component_intervals)
+
+
+def test_scaled_lengths_have_no_unit(globe):
+    model = QuickShift("auto", scale="std").fit(globe)
+    cuts = CutsDisplay.from_estimator(model, by="tau", unit="km").plot()
+    assert "km" not in cuts.ax_.get_xlabel()
+    graph = DecisionGraphDisplay.from_estimator(model, unit="km").plot()
+    assert "km" not in graph.ax_.get_ylabel()
+    assert "km" in graph.ax_.get_xlabel()  # densities are in the units of the features
+
+
+def test_constant_features_do_not_count_in_the_unit_of_a_local_density(globe):
+    X = np.column_stack([globe, np.ones(len(globe))])
+    graph = DecisionGraphDisplay.from_estimator(QuickShift().fit(X), unit="km").plot()
+    assert "km$^{-2}$" in graph.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("display", [DecisionGraphDisplay, CutsDisplay])
+def test_as_many_clusters_as_samples_can_be_drawn(display):
+    model = QuickShift(n_clusters=3).fit([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]])
+    options = {"by": "tau"} if display is CutsDisplay else {}
+    assert display.from_estimator(model, **options).plot().ax_.get_title()
+
+
+def test_rows_of_weight_zero_change_no_display_on_a_line():
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(0, 1, (200, 1)), rng.normal(8, 1, (200, 1))])
+    more = np.concatenate([x, [[0.1], [4.0], [8.2]]])
+    weights = np.repeat([1.0, 0.0], [400, 3])
+    fits = QuickShift(0.5, tau=1.0).fit(x), QuickShift(0.5, tau=1.0).fit(more, None, weights)
+    a, b = (LevelSetDisplay.from_estimator(model, level=0.05) for model in fits)
+    np.testing.assert_allclose(b.component_intervals, a.component_intervals)
+    assert b.share_below == a.share_below
+    a, b = (SeparationDisplay.from_estimator(model, (5, 300)) for model in fits)
+    np.testing.assert_allclose(b.separators, a.separators)

@@ -20,7 +20,7 @@ from quickshift.plot.axes import (
     with_unit,
 )
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import log10_levels, quick_shift_of
+from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of
 from quickshift.plot.tree_layout import Branches, branches_of, outlines, place
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.pruning import contract
@@ -140,7 +140,7 @@ class ClusterTreeDisplay(Display):
         if n_leaves is not None or chosen.sum() > _MOST_LEAVES:
             kept = _strongest(tree, n_leaves, first=chosen)
         labels = model.labels_[tree.leaf_indices]
-        return cls._of(tree, kept, labels, model.n_features_in_, unit)
+        return cls._of(tree, kept, labels, dimension_of(model), unit)
 
     @classmethod
     def from_tree(

@@ -13,7 +13,7 @@ from quickshift.bundles import counted
 from quickshift.checks.numbers import check_choice
 from quickshift.plot.axes import Theme, set_log_scale, set_title, spread_labels, with_unit
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import moves_of, quick_shift_of
+from quickshift.plot.fitted import moves_of, quick_shift_of, unit_of_lengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,7 @@ class CutsDisplay(Display):
             n_chosen=model.n_clusters_,
             chance=chance,
             relative=relative,
-            unit=unit,
+            unit=unit_of_lengths(model, unit),
         )
 
     def plot(self, ax: Axes | None = None) -> Self:

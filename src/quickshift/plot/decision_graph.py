@@ -20,7 +20,13 @@ from quickshift.plot.axes import (
     with_unit,
 )
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import log10_density_of, moves_of, quick_shift_of
+from quickshift.plot.fitted import (
+    dimension_of,
+    log10_density_of,
+    moves_of,
+    quick_shift_of,
+    unit_of_lengths,
+)
 from quickshift.plot.leaders import label_with_leaders
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 
@@ -70,9 +76,11 @@ class DecisionGraphDisplay(Display):
     n_unmoved : int
         Number of duplicates, which move nowhere and are not drawn.
     n_features : int
-        Number of features, for the unit of the density.
+        Number of dimensions, for the unit of the density.
     unit : str or None
         Unit of the features.
+    unit_of_moves : str or None
+        Unit of the moves; None if the features were scaled.
     ax_, figure_
         Set by `plot`.
     """
@@ -89,6 +97,7 @@ class DecisionGraphDisplay(Display):
     n_unmoved: int
     n_features: int
     unit: str | None
+    unit_of_moves: str | None
 
     def _facts(self) -> Iterable[str]:
         yield counted(self.n_samples, "sample")
@@ -140,8 +149,9 @@ class DecisionGraphDisplay(Display):
             n_modes=model._clusters.unmerged.roots.size,
             n_samples=len(moves),
             n_unmoved=int((moves == 0).sum()),
-            n_features=model.n_features_in_,
+            n_features=dimension_of(model),
             unit=unit,
+            unit_of_moves=unit_of_lengths(model, unit),
         )
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -212,7 +222,7 @@ class DecisionGraphDisplay(Display):
             ax.set_xlabel(with_unit("density", self.unit, -self.n_features))
         else:
             ax.set_xlabel("log₁₀ of the density")
-        absolute = with_unit("move to the parent", self.unit)
+        absolute = with_unit("move to the parent", self.unit_of_moves)
         ax.set_ylabel("move / τ of the sample" if self.relative else absolute)
 
     def _mark(self, ax: Axes, theme: Theme, x: Floats, y: Floats) -> None:

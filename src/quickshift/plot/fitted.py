@@ -11,17 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats, Indices
 from quickshift.estimators.quick_shift import QuickShift
+from quickshift.stages.local_scale import LocalScale, n_varying
 from quickshift.stages.tree.cluster_tree import ClusterTree
 
 __all__ = [
     "coordinates_of",
+    "dimension_of",
     "feature_names",
     "is_on_globe",
     "log10_density_of",
     "log10_levels",
     "moves_of",
     "periods_of",
+    "present_rows",
     "quick_shift_of",
+    "unit_of_lengths",
 ]
 
 _LOG_10 = math.log(10)
@@ -106,5 +110,25 @@ def moves_of(fitted: QuickShift) -> tuple[Floats, float, bool]:
     """
     if isinstance(fitted.tau_, float):
         return fitted.parent_distance_, fitted.tau_, False
-    shortest = np.finfo(np.float64).tiny
-    return fitted.parent_distance_ / np.maximum(fitted.tau_, shortest), 1.0, True
+    tau, longest = fitted.tau_, 1.0
+    if fitted._multiple_of_tau == 0:  # every distinct sample is a cluster, and no move is kept
+        estimate = fitted._estimate
+        assert isinstance(estimate, LocalScale)  # only then tau differs between samples
+        tau, longest = fitted._space.to_user(estimate.tau), 0.0
+    return fitted.parent_distance_ / np.maximum(tau, np.finfo(np.float64).tiny), longest, True
+
+
+def dimension_of(fitted: QuickShift) -> int:
+    """Return the d of a density per length to the power of d."""
+    samples = fitted._graph.samples
+    return n_varying(samples) if isinstance(fitted._estimate, LocalScale) else samples.dimension
+
+
+def unit_of_lengths(fitted: QuickShift, unit: str | None) -> str | None:
+    """Return the unit of moves and of tau, given that of the features; scaled lengths have none."""
+    return None if fitted._space.units is not None else unit
+
+
+def present_rows(fitted: QuickShift) -> Indices:
+    """Return the rows of positive weight."""
+    return np.setdiff1d(np.arange(len(fitted.labels_)), fitted._absent)

@@ -14,7 +14,7 @@ from quickshift.bundles import counted
 from quickshift.checks.numbers import check_choice, check_nonnegative
 from quickshift.plot.axes import Theme, set_title, spread_labels, with_unit
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import feature_names
+from quickshift.plot.fitted import feature_names, present_rows
 from quickshift.plot.line import density_curve, on_line, runs
 
 if TYPE_CHECKING:
@@ -114,8 +114,9 @@ class LevelSetDisplay(Display):
         components = model.tree_.components_at(_level_of(model.tree_, threshold))
         grid, density = density_curve(model, x)
         ends = {"low": float(grid[0]), "high": float(grid[-1])}
-        pieces, of_piece = runs(x, components, **ends)
-        intervals, labels = runs(x, model.labels_, **ends)
+        present = present_rows(model)
+        pieces, of_piece = runs(x[present], components[present], **ends)
+        intervals, labels = runs(x[present], model.labels_[present], **ends)
         highest_first = np.argsort(-model.density_, kind="stable")
         inside = highest_first[components[highest_first] >= 0]
         first = inside[np.unique(components[inside], return_index=True)[1]]
@@ -129,7 +130,7 @@ class LevelSetDisplay(Display):
             cluster_labels=labels,
             modes=np.column_stack([model.modes_[:, 0], model.density_[model.mode_indices_]]),
             n_components=first.size,
-            share_below=float((components < 0).mean()),
+            share_below=float((components[present] < 0).mean()),
             name=with_unit(feature_names(model)[0], unit),
             unit=unit,
         )

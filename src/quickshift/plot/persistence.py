@@ -21,7 +21,7 @@ from quickshift.plot.axes import (
 )
 from quickshift.plot.chance_line import births_at, deaths_at
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import log10_levels, quick_shift_of
+from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 from quickshift.stages.tree.cluster_tree import ClusterTree
 
@@ -127,7 +127,7 @@ class PersistenceDisplay(Display):
         tree = model.tree_
         labels = np.full(len(tree), -1)
         labels[tree.leaf_labels[model.mode_indices_]] = np.arange(model.n_clusters_)
-        display = cls._of(tree, labels, model.n_features_in_, unit)
+        display = cls._of(tree, labels, dimension_of(model), unit)
         display.chance = model._chance()
         alone = display.alone
         significance = model._assessed_tree().known_significance()[alone]

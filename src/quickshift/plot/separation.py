@@ -12,7 +12,7 @@ from quickshift.arrays import Floats
 from quickshift.estimators.diagnosis import diagnose
 from quickshift.plot.axes import Theme, set_title, with_unit
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import feature_names, periods_of
+from quickshift.plot.fitted import feature_names, periods_of, present_rows
 from quickshift.plot.line import density_curve, on_line
 
 if TYPE_CHECKING:
@@ -110,13 +110,19 @@ class SeparationDisplay(Display):
         found = diagnose(model, pair=pair, separation_radius=r_s).separation
         assert found is not None
         grid, density = density_curve(model, x)
-        rows = np.array(pair)
+        rows, present = np.array(pair), present_rows(model)
         radius = found.r_s * float(model.scale_[0])  # in the units of the feature
         return cls(
             grid=grid,
             density=density,
             ends=np.column_stack([x[rows], model.density_[rows]]),
-            separators=_separators(x, model.density_, x[rows], radius, float(periods_of(model)[0])),
+            separators=_separators(
+                x[present],
+                model.density_[present],
+                x[rows],
+                radius,
+                float(periods_of(model)[0]),
+            ),
             r_s=radius,
             level=found.level,
             delta=found.delta,
