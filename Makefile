@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large matrix docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large matrix faults docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -36,6 +36,9 @@ test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" 
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+
+faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs
+	$(BIN)/python -m pytest -m workers tests/test_distributed_workers.py $(ARGS)
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
 	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)

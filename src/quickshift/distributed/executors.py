@@ -1,6 +1,8 @@
 """Executors: what runs tasks. A plan needs no more than five methods."""
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -105,7 +107,9 @@ class Processes:
     def _start(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> "Future[Any]":
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.slots, mp_context=context)
+            self._pool = ProcessPoolExecutor(
+                self.slots, mp_context=context, initializer=_end_with_parent
+            )
         try:
             return self._pool.submit(function, *arguments)
         except BrokenProcessPool:
@@ -135,10 +139,33 @@ class Processes:
             task.future.cancel()
 
     def close(self) -> None:
-        """End the processes."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        """End the processes.
+
+        They are killed, because a pool that has lost a process may wait for the others forever. No
+        task is needed any more, and files are complete whenever they have their names.
+        """
+        if self._pool is None:
+            return
+        pool: Any = self._pool
+        self._pool = None
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it does, however that ended."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait_for_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_for_parent, daemon=True).start()
 
 
 def _is_lost(future: "Future[Any]") -> bool:
