@@ -108,25 +108,26 @@ def test_a_program_that_ends_holding_a_tree_ends_in_silence():
 
 
 @pytest.mark.parametrize(
-    ("package", "call"),
+    ("package", "result"),
     [
-        ("pandas", "QuickShift().fit(X).tree_.to_pandas()"),
-        ("networkx", "QuickShift().fit(X).tree_.to_networkx()"),
-        ("pandas", "ModalRegressor().fit(X, [0.0, 1.0, 0.0]).predict_modes(X).to_pandas()"),
+        ("pandas", "QuickShift().fit(X).tree_"),
+        ("networkx", "QuickShift().fit(X).tree_"),
+        ("pandas", "ModalRegressor().fit(X, [0.0, 1.0, 0.0]).predict_modes(X)"),
     ],
 )
-def test_exports_without_an_optional_package_say_how_to_install_it(package, call):
+def test_exports_without_an_optional_package_say_how_to_install_it(package, result):
     code = f"""
 import sys
-sys.modules[{package!r}] = None
 from quickshift import *
 X = [[0.0], [1.0], [2.0]]
+result = {result}
+sys.modules[{package!r}] = None
 try:
-    {call}
+    result.to_{package}()
 except ImportError as error:
     assert "{package} cannot be imported, but to_{package}() needs it" in str(error), error
     assert "pip install quickshift[io]" in str(error), error
 else:
-    raise AssertionError({call!r})
+    raise AssertionError({result!r})
 """
     modules_after(code)
