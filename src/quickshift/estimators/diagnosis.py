@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats
 from quickshift.checks.numbers import check_length, check_nonnegative
 from quickshift.checks.results import check_row_pair
+from quickshift.estimators.pipelines import quick_shift_of
 from quickshift.estimators.quick_shift import QuickShift
 from quickshift.stages.diagnosis.conditions import Condition, conditions
 from quickshift.stages.diagnosis.modes import (
@@ -157,8 +157,7 @@ def diagnose(
     >>> print(diagnose(model).sentences[0])
     Density: gaussian kernel, bandwidth 0.5.
     """
-    fitted = _estimator(fitted)
-    check_is_fitted(fitted)
+    fitted = quick_shift_of(fitted)
     estimate, samples = fitted._estimate, fitted._graph.samples
     # Under local scale, the medians stand for one bandwidth and one tau.
     h, tau = float(np.median(fitted.bandwidth_)), float(np.median(fitted.tau_))
@@ -197,18 +196,6 @@ def diagnose(
         separation=None if pair is None else _separation(fitted, graph.heights, pair, r_s, tau),
         log_unit=tree.log_unit,
     )
-
-
-def _estimator(fitted: "QuickShift | Pipeline") -> QuickShift:
-    """Return the estimator itself, or the last step of a pipeline."""
-    last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    if not isinstance(last, QuickShift):
-        where = "a pipeline that ends with " if isinstance(fitted, Pipeline) else ""
-        raise TypeError(
-            f"fitted is {where}{type(last).__name__}, expected a fitted QuickShift or a pipeline "
-            f"that ends with one. Pass the QuickShift step, for example pipeline[-1]."
-        )
-    return last
 
 
 def _limited(fitted: QuickShift, length: float) -> float:

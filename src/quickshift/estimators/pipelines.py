@@ -1,4 +1,4 @@
-"""Methods of a pipeline's last step that scikit-learn's Pipeline does not pass on."""
+"""The last step of a pipeline, and its methods that scikit-learn's Pipeline does not pass on."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["call_last_step"]
+from quickshift.estimators.quick_shift import QuickShift
+
+__all__ = ["call_last_step", "quick_shift_of"]
 
 
 def call_last_step(pipeline: Pipeline, method: str, X: ArrayLike, *args: Any, **kwargs: Any) -> Any:
@@ -94,3 +96,16 @@ def _methods(step: Any) -> list[str]:
     """Return the names of the public methods of an estimator."""
     names = [name for name in dir(type(step)) if not name.startswith("_")]
     return [name for name in names if callable(getattr(step, name, None))]
+
+
+def quick_shift_of(fitted: "QuickShift | Pipeline") -> QuickShift:
+    """Return a fitted estimator itself, or the last step of a pipeline."""
+    last: Any = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    if not isinstance(last, QuickShift):
+        where = "a pipeline that ends with " if isinstance(fitted, Pipeline) else ""
+        raise TypeError(
+            f"fitted is {where}{type(last).__name__}, expected a fitted QuickShift or a pipeline "
+            f"that ends with one. Pass the QuickShift step, for example pipeline[-1]."
+        )
+    check_is_fitted(last)
+    return last

@@ -2,8 +2,8 @@
 
 All densities here are decimal logarithms. Under local scale, the significance is proportional to
 the difference of the logarithms of birth and death. With one bandwidth, it is a function of both
-that is inverted by bisection: it increases with the birth, and it decreases with the death unless
-the death is lower than a ninth of the birth.
+that is inverted by bisection: it increases with the birth, and it decreases with the death until
+the death is about a ninth of the birth, below which it is constant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from quickshift.arrays import Floats
 from quickshift.stages.density import Estimate
 from quickshift.stages.local_scale import LocalScale
-from quickshift.stages.tree.significance import standard_errors
+from quickshift.stages.tree.significance import LOWEST_DEATH, standard_errors
 
 if TYPE_CHECKING:
     from quickshift.estimators.quick_shift import QuickShift
@@ -25,9 +25,7 @@ __all__ = ["births_at", "deaths_at"]
 
 _HALVINGS = 60
 _LARGEST_EXPONENT = 300.0
-# log(1/t) / sqrt(1 + 1/t), the significance for a death of t times the birth, is largest where
-# 2 (1 + t) = -log t.
-_LARGEST_DROP = -math.log10(0.10886)
+_LARGEST_DROP = -math.log10(LOWEST_DEATH)  # from birth to death, that adds to the significance
 _ROUNDING = 1e-6  # relative, of significances
 
 

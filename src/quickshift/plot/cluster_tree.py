@@ -12,6 +12,7 @@ from quickshift.arrays import Flags, Floats, Indices
 from quickshift.bundles import counted
 from quickshift.checks.numbers import check_count
 from quickshift.plot.axes import (
+    Theme,
     drawn_density,
     set_counts,
     set_log_scale,
@@ -20,7 +21,7 @@ from quickshift.plot.axes import (
     with_unit,
 )
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of
+from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of, require_tree
 from quickshift.plot.tree_layout import Branches, branches_of, outlines, place
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.pruning import contract
@@ -172,11 +173,7 @@ class ClusterTreeDisplay(Display):
         >>> display.below, display.branch_labels
         (array([ 2,  2, -1]), array([ 0,  1, -1]))
         """
-        if not isinstance(tree, ClusterTree):
-            raise TypeError(
-                f"tree is of type {type(tree).__name__}, expected a ClusterTree. Pass tree_ of a "
-                f"fitted QuickShift, or use from_estimator."
-            )
+        require_tree(tree)
         kept = np.ones(len(tree), dtype=bool)
         if n_leaves is not None or len(tree) > _MOST_LEAVES:
             kept = _strongest(tree, n_leaves)
@@ -212,20 +209,8 @@ class ClusterTreeDisplay(Display):
             unit=unit,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the branches.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; a new figure if not given.
-
-        Returns
-        -------
-        ClusterTreeDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
-        ax, theme = self._begin(ax)
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw the branches."""
         from matplotlib.collections import PolyCollection
 
         ends, logarithmic = drawn_density(np.array([self.floor, *(y[0] for y in self.levels)]))
@@ -252,7 +237,6 @@ class ClusterTreeDisplay(Display):
         ax.set_xlabel("number of samples above the level")
         left_out = f"{counted(self.n_left_out, 'weaker mode')} not drawn" if self.n_left_out else ""
         set_title(ax, f"Cluster tree: {counted(self.n_clusters, 'cluster')}", left_out)
-        return self
 
     def _set_levels(self, ax: Axes, ends: Floats, *, logarithmic: bool) -> None:
         low, high = float(ends.min()), float(ends.max())

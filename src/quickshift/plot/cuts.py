@@ -118,7 +118,7 @@ class CutsDisplay(Display):
         """
         model = quick_shift_of(fitted)
         if by is None:
-            by = "significance" if isinstance(model.tau, str) else "tau"
+            by = "significance" if isinstance(model._settings.tau, str) else "tau"
         check_choice(by, "by", ("tau", "significance"))
         relative, chance = False, float("nan")
         if by == "tau":
@@ -143,20 +143,8 @@ class CutsDisplay(Display):
             unit=unit_of_lengths(model, unit),
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the steps, the plateaus and the chosen cut.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; a new figure if not given.
-
-        Returns
-        -------
-        CutsDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
-        ax, theme = self._begin(ax)
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw the steps, the plateaus and the chosen cut."""
         low, high = self._range()
         edges = np.concatenate([[low], self.thresholds, [high]])
         ax.stairs(self.n_clusters, edges, color=theme.ink, linewidth=1.4, baseline=None)
@@ -171,7 +159,6 @@ class CutsDisplay(Display):
             own = "τ as a multiple of each sample's own"
             name = own if self.relative else with_unit("τ", self.unit)
         ax.set(xlabel=name, ylabel="number of clusters")
-        return self
 
     def _range(self) -> tuple[float, float]:
         """Return the limits of the horizontal axis, which include the chosen cut."""

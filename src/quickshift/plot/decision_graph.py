@@ -154,20 +154,8 @@ class DecisionGraphDisplay(Display):
             unit_of_moves=unit_of_lengths(model, unit),
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the samples, the line at tau and the modes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; a new figure if not given.
-
-        Returns
-        -------
-        DecisionGraphDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
-        ax, theme = self._begin(ax)
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw the samples, the line at tau and the modes."""
         x, logarithmic = drawn_density(self.log10_density)
         y = self._heights()
         plain = (self.labels < 0) & (self.moves <= self.tau)
@@ -187,7 +175,6 @@ class DecisionGraphDisplay(Display):
             f"{self.n_unmoved:,} duplicates not drawn" if self.n_unmoved else "",
             thinning_note(len(self.rows), self.n_samples - self.n_unmoved),
         )
-        return self
 
     def _verdict(self) -> str:
         """Say how many modes there are, in terms of the axis."""

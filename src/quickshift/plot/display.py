@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from quickshift.checks.plots import check_unit
 from quickshift.plot.axes import Theme, new_axes, theme_of
@@ -36,6 +36,26 @@ class Display:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._facts())})"
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw into; a new figure if not given.
+
+        Returns
+        -------
+        Display
+            The display itself, with ``ax_`` and ``figure_``.
+        """
+        self._draw(*self._begin(ax))
+        return self
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw into axes, in the colors of their background."""
+        raise NotImplementedError
 
     def _begin(self, ax: Axes | None) -> tuple[Axes, Theme]:
         """Set the axes to draw into, and return them with the colors of their background."""

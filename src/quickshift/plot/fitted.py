@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats, Indices
+from quickshift.estimators.modal_regressor import ModalRegressor
+from quickshift.estimators.pipelines import quick_shift_of
 from quickshift.estimators.quick_shift import QuickShift
+from quickshift.estimators.spaces import Globe
 from quickshift.stages.local_scale import LocalScale, n_varying
 from quickshift.stages.tree.cluster_tree import ClusterTree
 
@@ -25,22 +25,20 @@ __all__ = [
     "periods_of",
     "present_rows",
     "quick_shift_of",
+    "require_tree",
     "unit_of_lengths",
 ]
 
 _LOG_10 = math.log(10)
 
 
-def quick_shift_of(fitted: QuickShift | Pipeline) -> QuickShift:
-    """Return a fitted estimator itself, or the last step of a pipeline."""
-    last: Any = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    if not isinstance(last, QuickShift):
+def require_tree(tree: object) -> None:
+    """Raise if the argument of a ``from_tree`` is no cluster tree."""
+    if not isinstance(tree, ClusterTree):
         raise TypeError(
-            f"fitted is of type {type(last).__name__}, expected a fitted QuickShift or a pipeline "
-            f"that ends with one. Fit a QuickShift and pass it."
+            f"tree is of type {type(tree).__name__}, expected a ClusterTree. Pass tree_ of a "
+            f"fitted QuickShift, or use from_estimator."
         )
-    check_is_fitted(last)
-    return last
 
 
 def coordinates_of(fitted: QuickShift, rows: Indices) -> Floats:
@@ -75,13 +73,13 @@ def periods_of(fitted: QuickShift) -> Floats:
 
 def is_on_globe(fitted: QuickShift) -> bool:
     """Return whether the features are latitudes and longitudes."""
-    return getattr(fitted, "metric", None) == "haversine"  # a ModalRegressor has no metric
+    return isinstance(fitted._space, Globe)
 
 
-def feature_names(fitted: QuickShift) -> list[str]:
+def feature_names(fitted: QuickShift | ModalRegressor) -> list[str]:
     """Return the names of the features: those of the data frame, or x0, x1 and so on."""
     names = getattr(fitted, "feature_names_in_", None)
-    if names is None and is_on_globe(fitted):
+    if names is None and isinstance(fitted, QuickShift) and is_on_globe(fitted):
         return ["latitude", "longitude"]
     if names is None:
         return [f"x{i}" for i in range(fitted.n_features_in_)]
@@ -105,7 +103,7 @@ def moves_of(fitted: QuickShift) -> tuple[Floats, float, bool]:
     Returns
     -------
     moves : (n_samples,) the lengths, or the lengths relative to tau of each sample
-    tau : the longest move kept, or 1
+    tau : the longest move kept; if the moves are relative, 1, or 0 if no move is kept
     relative : whether the moves are relative
     """
     if isinstance(fitted.tau_, float):

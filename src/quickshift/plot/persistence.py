@@ -21,7 +21,7 @@ from quickshift.plot.axes import (
 )
 from quickshift.plot.chance_line import births_at, deaths_at
 from quickshift.plot.display import Display
-from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of
+from quickshift.plot.fitted import dimension_of, log10_levels, quick_shift_of, require_tree
 from quickshift.plot.thinning import RASTERIZED, drawn_rows, thinning_note
 from quickshift.stages.tree.cluster_tree import ClusterTree
 
@@ -67,8 +67,7 @@ class PersistenceDisplay(Display):
     leaf_indices : ndarray of shape (n_leaves,), int64
         Row of each mode.
     drawn : ndarray of shape (n_drawn,)
-        The modes that are drawn: all, or the modes of clusters and 50 000
-        others.
+        The modes that are drawn: all, or the modes of clusters and 50 000 others.
     chance_line : ndarray of shape (n_points, 2)
         Death and birth, as decimal logarithms, of modes that are as significant as chance rarely
         exceeds; empty if it is not known.
@@ -159,11 +158,7 @@ class PersistenceDisplay(Display):
         >>> PersistenceDisplay.from_tree(tree).death
         array([-inf,   0.])
         """
-        if not isinstance(tree, ClusterTree):
-            raise TypeError(
-                f"tree is of type {type(tree).__name__}, expected a ClusterTree. Pass tree_ of a "
-                f"fitted QuickShift, or use from_estimator."
-            )
+        require_tree(tree)
         return cls._of(tree, np.arange(len(tree)), 0, unit)
 
     @classmethod
@@ -182,20 +177,8 @@ class PersistenceDisplay(Display):
             unit=unit,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the modes, the diagonal and the line of chance.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; a new figure if not given.
-
-        Returns
-        -------
-        PersistenceDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
-        ax, theme = self._begin(ax)
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw the modes, the diagonal and the line of chance."""
         low, high = self._ends()
         never = np.isneginf(self.death)
         edge = low - 0.04 * (high - low)  # of the strip
@@ -220,7 +203,6 @@ class PersistenceDisplay(Display):
             _mark_strip(ax, theme, *drawn(np.array([edge - strip / 2, edge])).tolist())
         self._number_modes(ax, theme, x, y)
         set_title(ax, *self._title())
-        return self
 
     def _ends(self) -> tuple[float, float]:
         """Return the lowest and the highest density of modes, including a part of the line."""

@@ -130,20 +130,8 @@ class SeparationDisplay(Display):
             unit=unit,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the density, the balls around A, B and S, and δ.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; a new figure if not given.
-
-        Returns
-        -------
-        SeparationDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
-        ax, theme = self._begin(ax)
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        """Draw the density, the balls around A, B and S, and δ."""
         red, gold = theme.colors(np.array([5, 3])).tolist()
         ax.plot(self.grid, self.density, color=theme.ink, linewidth=1.3, zorder=3)
         self._draw_balls(ax, theme, red, gold)
@@ -176,7 +164,6 @@ class SeparationDisplay(Display):
             f"A and B are {verdict}",
             f"shaded: within r$_s$ = {self.r_s:.3g} of A, B and S",
         )
-        return self
 
     def _draw_balls(self, ax: Axes, theme: Theme, red: str, gold: str) -> None:
         balls = [("A", self.ends[0, 0], red), ("B", self.ends[1, 0], red)]

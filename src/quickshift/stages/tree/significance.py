@@ -27,7 +27,7 @@ __all__ = ["assess", "keep_most_significant", "keep_significant"]
 _ON_SEGMENT = np.append(0.5 ** np.arange(10, 3, -1), np.arange(1, 8) / 8)
 # log(b/s) / √(1/b + 1/s) is largest at this s/b: for lower s, the uncertainty of s outweighs the
 # drop.
-_LOWEST_DEATH = 0.10886
+LOWEST_DEATH = 0.10886
 _BLOCK = 1 << 22  # number of coordinates on segments that are held in memory at once
 _LONE_POINT = 1.0  # sum of kernel profiles at a point without neighbors
 _ROUNDING = 1e-9  # relative; sums that differ by less are equal
@@ -155,7 +155,7 @@ def standard_errors(birth: Floats, death: Floats, estimate: Estimate) -> Floats:
     """
     d = estimate.samples.dimension
     log_unit = estimate.kernel.log_roughness(d) - estimate.kernel.log_normaliser(d)
-    death = np.maximum(death, _LOWEST_DEATH * birth)
+    death = np.maximum(death, LOWEST_DEATH * birth)
     return np.log(birth / death) / np.sqrt(1 / birth + 1 / death) * per_drop(log_unit)
 
 
