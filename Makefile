@@ -60,8 +60,9 @@ define write_stub
 	$(BIN)/ruff format --quiet $(1)
 endef
 
-public-names: .venv/.installed  ## accept changed public names: rewrite tests/public_names.txt
+public-names: .venv/.installed  ## accept changed public names and pickles: rewrite the lists in tests/
 	$(BIN)/python scripts/public_names.py > tests/public_names.txt
+	$(BIN)/python scripts/pickled_names.py > tests/pickled_names.txt
 
 format: .venv/.group-check  ## rewrite Python and C++ in the project's format
 	$(BIN)/ruff check --fix-only

@@ -80,6 +80,12 @@ def test_public_names_and_signatures_change_on_purpose():
     assert listing == read("tests/public_names.txt").splitlines()
 
 
+def test_attributes_in_pickles_change_on_purpose():
+    """Versions with the same first two numbers read each other's pickles: see the script."""
+    listing = runpy.run_path(str(ROOT / "scripts/pickled_names.py"))["pickled_names"]()
+    assert listing == read("tests/pickled_names.txt").splitlines()
+
+
 def test_version_is_the_same_everywhere():
     version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
     assert quickshift.__version__ == version

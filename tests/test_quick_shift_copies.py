@@ -10,6 +10,7 @@ import pytest
 
 from clustering_cases import assert_same_fit, blobs, queries_for
 from quickshift import QuickShift
+from quickshift.estimators import pickles
 
 
 def assert_works_alike(copied, model):
@@ -58,3 +59,27 @@ def test_joblib_file_is_the_same(tmp_path, bandwidth):
     joblib.dump(model, tmp_path / "model.joblib")
     assert_works_alike(joblib.load(tmp_path / "model.joblib"), model)
     assert_works_alike(joblib.load(tmp_path / "model.joblib", mmap_mode="r"), model)
+
+
+def written_by(version, model):
+    """Return the bytes of a pickle, as another version of quickshift would have written them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pickles, "__version__", version)
+        return pickle.dumps(model)
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.1.7", "0.1.2.dev0"])
+@pytest.mark.parametrize("bandwidth", [0.5, "local"])
+def test_pickles_of_the_same_minor_version_load_in_silence(version, bandwidth, recwarn):
+    model = QuickShift(bandwidth).fit(blobs())
+    assert_works_alike(pickle.loads(written_by(version, model)), model)
+    assert not recwarn
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "0.2.0", "1.1.0"])
+def test_pickles_of_another_minor_version_load_with_a_warning(version):
+    model = QuickShift().fit(blobs())
+    message = rf"pickled with quickshift {version} and is loaded with .*fit again"
+    with pytest.warns(UserWarning, match=message):
+        again = pickle.loads(written_by(version, model))
+    assert_works_alike(again, model)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.arrays import Floats, Indices, Numbers
@@ -25,6 +25,7 @@ from quickshift.checks.numbers import (
     check_whole,
 )
 from quickshift.estimators.base import validated
+from quickshift.estimators.pickles import PickledWithVersion
 from quickshift.estimators.spaces import Space
 from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
@@ -70,7 +71,7 @@ __all__ = ["FittedQuickShift"]
 _SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
 
 
-class FittedQuickShift(ClusterMixin, BaseEstimator):
+class FittedQuickShift(ClusterMixin, PickledWithVersion):
     """The methods and attributes of `QuickShift` that need a fit.
 
     A fit hands its results to `_store`; everything else here reads them.

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +25,7 @@ from quickshift.checks.regression import (
     check_response_given,
 )
 from quickshift.estimators.base import KernelName, all_or_nothing, validated
+from quickshift.estimators.pickles import PickledWithVersion
 from quickshift.estimators.progress_bar import shown_progress
 from quickshift.kernels import get_kernel
 from quickshift.memory import require_memory
@@ -49,7 +50,7 @@ from quickshift.stages.regression.rules import JOINT_RULES, automatic_joint_tau,
 __all__ = ["ModalRegressor"]
 
 
-class ModalRegressor(RegressorMixin, BaseEstimator):
+class ModalRegressor(RegressorMixin, PickledWithVersion):
     """Regression by the modes of f(y given x), which may be several at one x.
 
     Where the data have several branches, the conditional mean lies between them, where there are no
