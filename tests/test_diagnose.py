@@ -289,6 +289,21 @@ def test_separation_is_the_best_of_all_sets(
             assert not found.weak_delta > found.delta
 
 
+@pytest.mark.parametrize("radius", [0.05, 0.5, 1.0, 3.0, 1e9])
+@pytest.mark.parametrize("shape", [(1, 1), (300, 1), (400, 2), (300, 3)], ids=str)
+def test_the_first_sample_within_a_radius_is_that_of_all_pairs(
+    shape: tuple[int, int], radius: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighborhoods, "PAIRS", 500)
+    rng = np.random.default_rng(shape[0])
+    for X in (rng.normal(size=shape), rng.integers(0, 5, shape).astype(float)):
+        found = neighborhoods.index_neighbors(prepare(X), rng.integers(0, 50, shape[0]) / 7.0)
+        order = found.highest_first
+        near = np.linalg.norm(X[:, None] - X, axis=2) <= radius
+        highest = np.where(near, found.heights, -np.inf).max(axis=1)
+        np.testing.assert_array_equal(found.heights[found.first_within(order, radius)], highest)
+
+
 def test_separation_follows_steps_as_long_as_tau() -> None:
     X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
     assert separation(X, density, 0, 2, r_s=0.5, tau=1.0).level == 1.0

@@ -88,7 +88,7 @@ class NeighborIndex:
     def _tree_of(self, points: Floats) -> "cKDTree":
         from scipy.spatial import cKDTree
 
-        return cKDTree(points, boxsize=self.box)
+        return cKDTree(points, boxsize=self.box, balanced_tree=False, compact_nodes=False)
 
     def positions_of(self, rows: Indices, name: str) -> Indices:
         """Return the positions of rows; raise if one of them has weight zero."""
@@ -127,9 +127,7 @@ class NeighborIndex:
         j : positions of the samples within r of that center, including the center itself
         distance : scaled distances
         """
-        limit = self.scaled(r)
-        diameter = float(np.sqrt((np.ptp(self.points, axis=0) ** 2).sum()))
-        reach = min(limit, diameter) * _MARGIN + 1e-15 * float(self.box.max())
+        limit, reach = self._limits(r)
         counts = self.tree.query_ball_point(self.points[centers], reach, return_length=True)
         ends = np.cumsum(counts)
         first = 0
@@ -143,6 +141,56 @@ class NeighborIndex:
             near = distance <= limit
             yield i[near], j[near], distance[near]
             first = stop
+
+    def first_within(self, order: Indices, r: float) -> Indices:
+        """Return, for every sample, the first sample in ``order`` that is within r of it.
+
+        Only samples that have found none yet are searched. A few of the first samples are usually
+        the answer for most of the others, so this takes far less time than all pairs within r.
+
+        Parameters
+        ----------
+        order : ndarray of shape (m,)
+            All positions, in the order of preference.
+        r : float
+            Radius.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Positions.
+        """
+        limit, reach = self._limits(r)
+        place = np.full(order.size, order.size)
+        left, tree = np.arange(order.size), self.tree
+        begin, size, in_vain = 0, 1, 0
+        while begin < order.size:
+            centers = order[begin : begin + size]
+            counts = tree.query_ball_point(self.points[centers], reach, return_length=True)
+            centers = centers[: max(1, int(np.searchsorted(np.cumsum(counts), PAIRS, "right")))]
+            found = self._tree_of(self.points[centers]).sparse_distance_matrix(
+                tree, reach, output_type="ndarray"
+            )
+            i, j = found["i"], left[found["j"]]
+            new = place[j] == order.size
+            in_vain += j.size - int(new.sum())
+            i, j = i[new], j[new]
+            near = self.distances(centers[i], j) <= limit
+            np.minimum.at(place, j[near], begin + i[near])
+            begin, size = begin + centers.size, 2 * centers.size
+            if in_vain > left.size or 2 * np.count_nonzero(place[left] == order.size) < left.size:
+                left, in_vain = left[place[left] == order.size], 0
+                if not left.size:
+                    break
+                tree = self._tree_of(self.points[left])
+        first: Indices = order[place]
+        return first
+
+    def _limits(self, r: float) -> tuple[float, float]:
+        """Return a radius in the scale of the points, and the radius that SciPy's tree searches."""
+        limit = self.scaled(r)
+        diameter = float(np.sqrt((np.ptp(self.points, axis=0) ** 2).sum()))
+        return limit, min(limit, diameter) * _MARGIN + 1e-15 * float(self.box.max())
 
 
 def index_neighbors(samples: Samples, heights: Floats) -> NeighborIndex:

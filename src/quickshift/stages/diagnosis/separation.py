@@ -130,11 +130,9 @@ def separation(
 
 def _extremes(neighbors: NeighborIndex, r: float, n_samples: int) -> tuple[Floats, Floats]:
     """Return the highest and the lowest density within r of every row; NaN if its weight is 0."""
-    density = neighbors.heights
-    highest, lowest = density.copy(), density.copy()
-    for i, j, _ in neighbors.pairs_within(np.arange(neighbors.rows.size), r):
-        np.maximum.at(highest, i, density[j])
-        np.minimum.at(lowest, i, density[j])
+    order = neighbors.highest_first
+    highest = neighbors.heights[neighbors.first_within(order, r)]
+    lowest = neighbors.heights[neighbors.first_within(order[::-1], r)]
     by_row = np.full((2, n_samples), np.nan)
     by_row[:, neighbors.rows] = highest, lowest
     return by_row[0], by_row[1]
