@@ -64,10 +64,10 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
     Examples
     --------
-    >>> counted(1, "merge"), counted(2, "merge"), counted(0, "leaf", "leaves")
-    ('1 merge', '2 merges', '0 leaves')
+    >>> counted(1, "merge"), counted(2000, "merge"), counted(0, "leaf", "leaves")
+    ('1 merge', '2,000 merges', '0 leaves')
     """
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def number(value: float) -> str:
