@@ -25,7 +25,6 @@ from quickshift.checks.numbers import (
     check_whole,
 )
 from quickshift.estimators.base import validated
-from quickshift.estimators.spaces import Space
 from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
 from quickshift.extras import optional_import
@@ -37,6 +36,7 @@ from quickshift.memory import (
     require_memory,
     share_bytes,
 )
+from quickshift.spaces import Space
 from quickshift.stages.clusters import (
     Clusters,
     assessed_tree,
