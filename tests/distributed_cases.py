@@ -13,6 +13,7 @@ from quickshift.distributed.inputs import list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.store import Store
+from quickshift.spaces import Flat
 
 
 def blobs(n=1200, d=2, seed=0):
@@ -75,8 +76,8 @@ def divided(X, n_boxes, folder, *, weights=None, period=None):
         for i, (a, b) in enumerate(ranges(len(X), 7))
     ]
     passes = Passes(Store(str(folder)), Inline(), keeps=False)
-    facts = scan_chunks(passes, chunks, period)
-    make_boxes(passes, chunks, facts, n_boxes, period)
+    facts = scan_chunks(passes, chunks, Flat(period, None))
+    make_boxes(passes, chunks, facts, n_boxes)
     return passes, facts
 
 

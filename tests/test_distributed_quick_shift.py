@@ -40,12 +40,80 @@ def _inline(monkeypatch):
     ids=str,
 )
 def test_a_fit_equals_one_in_memory(parameters):
-    found = QuickShift(n_partitions=5, **parameters).fit(X)
-    expected = quickshift.QuickShift(**parameters).fit(X)
+    assert_same_fit(X, parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"tau": 0.1},
+        {"n_clusters": 3},
+        {"bandwidth": "auto"},
+        {"bandwidth": 0.07, "tau": 0.09, "kernel": "epanechnikov"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("metric", ["haversine", "cosine"])
+def test_metrics_on_spheres(metric, parameters):
+    if metric == "haversine":
+        points = blobs(1500) / 8 + [0.0, 3.0]  # across the date line
+    else:
+        points = blobs(1500, 3) + 1.0
+        if parameters.get("bandwidth") == 0.07:
+            parameters = {**parameters, "bandwidth": 0.2, "tau": 0.3}
+    assert_same_fit(points, {"metric": metric, **parameters})
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"scale": "std"},
+        {"scale": "iqr"},
+        {"scale": [2.0, 0.5, 1.0, 7.0], "tau": 0.4},
+        {"scale": "iqr", "bandwidth": "auto"},
+        {"scale": "std", "period": [np.inf, 9.0, np.inf, np.inf], "bandwidth": 0.3, "tau": 0.4},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scales(parameters, weighted):
+    points = np.column_stack([X[:900] * [1.0, 1e5], np.round(X[900:1800, 0]), np.ones(900)])
+    weights = np.random.default_rng(3).integers(0, 3, 900).astype(float) if weighted else None
+    found, expected = assert_same_fit(points, parameters, weights)
+    np.testing.assert_allclose(found.scale_, expected.scale_, rtol=1e-12)
+
+
+def test_a_feature_with_an_iqr_of_zero_is_divided_by_its_deviation():
+    points = np.column_stack([X[:900, 0], np.where(np.arange(900) % 5, 0.0, X[:900, 1])])
+    found = QuickShift(scale="iqr", n_partitions=3).fit(points)
+    expected = quickshift.QuickShift(scale="iqr").fit(points)
+    np.testing.assert_allclose(found.scale_, expected.scale_, rtol=1e-12)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_rows_outside_the_space_are_named(tmp_path):
+    degrees = X[:50] / 8
+    degrees[20, 0] = 45.0
+    np.save(tmp_path / "x.npy", degrees)
+    with pytest.raises(ValueError, match=r"latitude 45.0 in row 20 .* X is .*x.npy, and its rows"):
+        QuickShift(metric="haversine").fit(tmp_path / "x.npy")
+    with pytest.raises(ValueError, match="scale is 'std' but metric is 'cosine'"):
+        QuickShift(metric="cosine", scale="std").fit(X)
+
+
+def assert_same_fit(points, parameters, weights=None):
+    """Fit in partitions and in memory, compare everything, and return both estimators."""
+    table, column = points, None
+    if weights is not None:
+        table, column = np.column_stack([points, weights]), points.shape[1]
+    found = QuickShift(n_partitions=5, **parameters).fit(table, weight_column=column)
+    expected = quickshift.QuickShift(**parameters).fit(points, sample_weight=weights)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
     np.testing.assert_array_equal(found.modes_, expected.modes_)
     np.testing.assert_array_equal(found.mode_indices_, expected.mode_indices_)
     assert (found.n_clusters_, found.n_partitions_) == (expected.n_clusters_, 5)
+    assert found.n_features_in_ == expected.n_features_in_
     densities = expected.density_[expected.mode_indices_]
     np.testing.assert_allclose(found.mode_densities_, densities, rtol=1e-8)
     np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
@@ -54,6 +122,7 @@ def test_a_fit_equals_one_in_memory(parameters):
     np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
     np.testing.assert_array_equal(found.tree_.towards, expected.tree_.towards)
     np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
+    return found, expected
 
 
 def test_local_scales_are_the_same_bits():

@@ -7,6 +7,7 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ``points``            coordinates, (n, d); periodic features are wrapped into [0, period)
 ``rows``              number of each row in the user's data
 ``weights``, ``ids``  weights and identifiers, if there are any
+``given``             the user's features, if these are not the coordinates themselves
 ``blocks``            bounding boxes of successive runs of `BLOCK` rows, (n_blocks, 2, d)
 ``heights``           sums of kernel profiles, or -r
 ``tau``               longest move of each row under local scale
@@ -178,7 +179,7 @@ class Store:
         return Path(self.directory) / f"{name}.npy"
 
 
-_DATA = {"points", "rows", "weights", "ids", "blocks"}
+_DATA = {"points", "rows", "weights", "ids", "given", "blocks"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 

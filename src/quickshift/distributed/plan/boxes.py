@@ -4,11 +4,11 @@ import shutil
 
 import numpy as np
 
-from quickshift.arrays import Floats
 from quickshift.distributed.inputs import Chunk
 from quickshift.distributed.partition import split_space
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.tasks.boxes import Facts, chunk_folder, gather, scan, scatter
+from quickshift.spaces import Space
 
 __all__ = ["make_boxes", "scan_chunks"]
 
@@ -16,7 +16,7 @@ _SAMPLED = 1 << 20  # most rows of the sample that the partition is made of
 _SAMPLED_PER_BOX = 4096
 
 
-def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> Facts:
+def scan_chunks(passes: Passes, chunks: list[Chunk], space: Space) -> Facts:
     """Check all rows, and describe them.
 
     Parameters
@@ -25,8 +25,8 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
         Runs the tasks.
     chunks : list of Chunk
         The input.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
+    space : Space
+        The coordinates in which the rows are described.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
         Those of all chunks together.
     """
     step = max(sum(chunk.n_rows for chunk in chunks) // _SAMPLED, 1)
-    found = passes.run("scan", scan, [(chunk, period, step) for chunk in chunks])
+    found = passes.run("scan", scan, [(chunk, space, step) for chunk in chunks])
     facts = Facts(
         n_rows=sum(f.n_rows for f in found),
         n_present=sum(f.n_present for f in found),
@@ -43,15 +43,14 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
         least=np.min([f.least for f in found], axis=0),
         most=np.max([f.most for f in found], axis=0),
         sample=np.concatenate([f.sample for f in found]),
+        space=space,
     )
     if facts.n_present == 0:
         raise ValueError("the weights are all zero, expected at least one row of positive weight.")
     return facts
 
 
-def make_boxes(
-    passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int, period: Floats | None
-) -> None:
+def make_boxes(passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int) -> None:
     """Divide space into boxes, and write the rows of each.
 
     Parameters
@@ -64,14 +63,12 @@ def make_boxes(
         From `scan_chunks`.
     n_boxes : int
         Number of boxes wanted.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
     """
     step = max(len(facts.sample) // (_SAMPLED_PER_BOX * n_boxes), 1)
-    partition = split_space(facts.sample[::step], n_boxes, period)
+    partition = split_space(facts.sample[::step], n_boxes, facts.space.period)
     store = passes.store
     store.write_partition(partition)
-    starts = passes.run("scatter", scatter, [(store, chunk) for chunk in chunks])
+    starts = passes.run("scatter", scatter, [(store, chunk, facts.space) for chunk in chunks])
     slices = [
         [
             (chunk.number, int(start[box]), int(start[box + 1]))

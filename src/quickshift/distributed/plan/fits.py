@@ -136,7 +136,7 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     Fit
     """
     kernel, h = settings.kernel, settings.bandwidth
-    samples = stand_in(passes, facts)
+    samples = stand_in(facts)
     if isinstance(h, str):
         h = bandwidth_by_rule(passes, facts, h, kernel, most_rows)
     estimate = make_estimate(samples, h, kernel, settings.rtol, 1)
@@ -156,7 +156,7 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     if settings.tau is not None:
         return fit
     linked = kind.linked(passes, leaves, tau, order)
-    chance = chance_significance(facts.total_weight, samples.n_features, kernel=kernel.name)
+    chance = chance_significance(facts.total_weight, samples.dimension, kernel=kernel.name)
     return replace(fit, clusters=_merged(linked, settings, chance, "largest"))
 
 
@@ -193,7 +193,7 @@ def _fit_scale(
     passes: Passes, facts: Facts, settings: LocalSettings, k: int, most_rows: int
 ) -> Fit:
     """Find clusters for one K."""
-    samples = stand_in(passes, facts)
+    samples = stand_in(facts)
     neighbors = neighbors_of(passes, facts, k)
     measure_scales(passes, neighbors, most_rows)
     nothing = np.empty(0)
@@ -213,11 +213,18 @@ def _fit_scale(
     return Fit(passes, order, kind, None, 0.0, leaves, clusters)
 
 
-def stand_in(passes: Passes, facts: Facts) -> Samples:
+def stand_in(facts: Facts) -> Samples:
     """Return two samples with the total weight and the ranges of all: the corners of their box."""
     half = facts.total_weight / 2
-    corners = np.stack([facts.least, facts.most])
-    return build_samples(corners, np.array([half, half]), passes.store.partition.period, n_jobs=1)
+    space = facts.space
+    return build_samples(
+        np.stack([facts.least, facts.most]),
+        np.array([half, half]),
+        space.period,
+        on_sphere=space.on_sphere,
+        units=space.units,
+        n_jobs=1,
+    )
 
 
 def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
@@ -226,7 +233,7 @@ def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
     The spacing depends on the number of distinct rows only if that is small. They are counted
     unless a part of the sample has enough of them.
     """
-    dimension = max(int((facts.least < facts.most).sum()), 1)
+    dimension = facts.n_varying
     widest = spacing_for(facts.n_rows, dimension)
     distinct = len(np.unique(facts.sample[:_SAMPLED], axis=0))
     if spacing_for(distinct, dimension) < widest:
