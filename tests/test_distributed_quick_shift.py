@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import blobs
+from distributed_cases import SHAPES, blobs
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import Inline
 from quickshift.estimators import progress_bar
@@ -177,11 +177,35 @@ def test_recuts_equal_those_of_a_fit_in_memory():
     np.testing.assert_array_equal(found.labels_, expected.labels_)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"n_clusters": 3}, {"n_clusters": 400}], ids=str)
+def test_recuts_of_local_scales(parameters):
+    weights = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
+    table = np.column_stack([X, weights])
+    found = QuickShift(n_partitions=5, **parameters).fit(table, weight_column=2)
+    expected = quickshift.QuickShift(**parameters).fit(X, sample_weight=weights)
+    for tau in (0.0, 0.2, 2.0, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
 def test_moves_that_were_not_searched_for_are_refused():
     with pytest.raises(ValueError, match=r"tau is 0.6, expected at most 0.5"):
         QuickShift(0.4, 0.5, n_partitions=2).fit(X).labels_at(0.6)
-    with pytest.raises(ValueError, match="one tau per sample"):
-        QuickShift(n_partitions=2).fit(X).labels_at(0.6)
+
+
+@pytest.mark.parametrize("bandwidth", ["local", 0.4])
+@pytest.mark.parametrize("shape", ["blobs", "lattice", "duplicates", "outlier"])
+def test_more_clusters_than_modes(bandwidth, shape):
+    points = SHAPES[shape]()
+    fitted = quickshift.QuickShift(bandwidth).fit(points)
+    n_modes = len(fitted.tree_.births)
+    weights = np.random.default_rng(4).integers(1, 3, len(points)).astype(float)
+    weights[::7] = 0.0
+    for more, used in ((1, None), (90, None), (5, weights)):
+        assert_same_fit(points, {"bandwidth": bandwidth, "n_clusters": n_modes + more}, used)
+    most = len(np.unique(points, axis=0))
+    with pytest.raises(ValueError, match=f"n_clusters is {most + 1}, expected .* {most}"):
+        QuickShift(bandwidth, n_clusters=most + 1, n_partitions=3).fit(points)
 
 
 def test_one_row_and_equal_rows():

@@ -33,7 +33,7 @@ from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.columns import with_scale
 from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fit_local
-from quickshift.distributed.plan.forest import cut
+from quickshift.distributed.plan.forest import cut, edges_beyond
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.rules import RULES
@@ -45,6 +45,7 @@ from quickshift.distributed.results import (
     taus_by_row,
     write_labels,
 )
+from quickshift.distributed.stitch import Edges
 from quickshift.distributed.store import Store, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
@@ -77,8 +78,9 @@ class QuickShift:
     kernel : str, default="gaussian"
         Name of the kernel; only with a bandwidth.
     n_clusters : int, optional
-        Number of clusters, instead of `tau`: the most significant modes are kept. At most the
-        number of modes.
+        Number of clusters, instead of `tau`: the most significant modes are kept. If there are
+        fewer modes, the longest moves (relative to the tau of each sample, if these differ) are
+        removed until there are enough. At most the number of distinct samples.
     metric : {"euclidean", "periodic", "haversine", "cosine"}, default="euclidean"
         How distances are measured, see `quickshift.QuickShift`. "periodic" is implied if `period`
         is given.
@@ -225,7 +227,8 @@ class QuickShift:
         QuickShift
             The fitted estimator.
         """
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_absent"]:
+        kept = ("_absent", "_edges")
+        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)  # of an earlier fit
         settings = self._settings()
         folder, temporary = self._folder()
@@ -431,8 +434,10 @@ class QuickShift:
         Parameters
         ----------
         tau : float
-            Longest move. It may not be longer than the tau of the fit, because longer moves were
-            not searched for; after a fit with ``tau=numpy.inf``, any tau is possible.
+            Longest move. With a bandwidth, it may not be longer than the tau of the fit, because
+            longer moves were not searched for; after a fit with ``tau=numpy.inf``, any tau is
+            possible. With local scale, any tau is possible, and the first call searches for the
+            longer moves.
 
         Returns
         -------
@@ -442,16 +447,24 @@ class QuickShift:
         fit = self._fit
         length = self._space.from_user(check_tau(tau), "tau")
         if length > fit.reach:
-            known = "one tau per sample" if fit.tau is None else f"tau={self.tau_!r}"
             most = self._to_user(fit.reach, "tau")
             raise ValueError(
-                f"tau is {tau!r}, expected at most {most!r}: the fit was made with {known}, "
-                f"and longer moves were not searched for. Fit with tau=numpy.inf."
+                f"tau is {tau!r}, expected at most {most!r}: the fit was made with this tau, and "
+                f"longer moves were not searched for. Fit with tau=numpy.inf."
             )
         with self._passes() as passes:
-            leaves = cut(passes, length, fit.order, fit.edges, "top-at")
+            leaves = cut(passes, length, fit.order, self._edges, "top-at")
             recut = Cut(fit, length, leaves, name="top-at")
             return labels_by_row(recut, self.n_samples_, self._absent, passes)
+
+    @cached_property
+    def _edges(self) -> Edges | None:
+        """The edges that are not in the files of the boxes."""
+        fit = self._fit
+        if fit.tau is not None:
+            return fit.edges
+        with self._passes() as passes:
+            return edges_beyond(passes, fit.order)
 
     def write_labels(self, path: str | Path) -> None:
         """Write a Parquet file with the columns id, label and density.

@@ -15,6 +15,8 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ``distance``          distance to the parent, infinite if there is none within reach
 ``dips``              whether the parent has a lower height, see `ClusterTree.pieces`
 ``beyond``            the nearest higher row of rows whose parent is out of reach, if one is known
+``removed``           places of the rows whose edges were removed to get more clusters than modes
+``kept-tau``          under local scale, the tau of each row that removes the same edges
 ``top``               number of the row's local top, see `quickshift.distributed.stitch`
 ``piece``             piece of each local top
 ``halo``, ``extra``   under local scale, which rows of other boxes are near a row of this one

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quickshift.arrays import Indices
-from quickshift.checks.numbers import check_count
-from quickshift.distributed.plan.forest import cut, edges_beyond
+from quickshift.distributed.plan.forest import Removed, cut, edges_beyond, remove_longest
 from quickshift.distributed.plan.heights import kernel_reach, measure_scales
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
@@ -79,7 +78,9 @@ class Fit:
     clusters : Grouping
         Which leaf belongs to which cluster.
     edges : Edges or None
-        Edges that are not in the files of the boxes.
+        Edges that are not in the files of the boxes. If tau is None, the cut did not need them.
+    removed : Removed or None
+        The removal of edges, if there are more clusters than modes.
     """
 
     passes: Passes
@@ -90,6 +91,7 @@ class Fit:
     leaves: Leaves
     clusters: Grouping
     edges: Edges | None = None
+    removed: Removed | None = None
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,10 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     climbed = tau if settings.tau is None else min(tau, _CLIMBED * h)
     passes.each_box("climb", climb_box, climbed, order)
     edges = edges_beyond(passes, order) if tau > climbed else None
+    removed = _removed(passes, settings, order)
+    reach, tau = tau, tau if removed is None else removed.longest
     leaves = cut(passes, tau, order, edges)
-    fit = Fit(passes, order, kind, tau, tau, leaves, _unmerged(leaves), edges)
+    fit = Fit(passes, order, kind, tau, reach, leaves, _unmerged(leaves), edges, removed)
     if settings.tau is not None:
         return fit
     linked = kind.linked(passes, leaves, tau, order)
@@ -205,12 +209,13 @@ def _fit_scale(
         edges = edges_beyond(passes, order)
         leaves = cut(passes, tau, order, edges)
         return Fit(passes, order, kind, tau, math.inf, leaves, _unmerged(leaves), edges)
+    removed = _removed(passes, settings, order)
     leaves = cut(passes, None, order)
     linked = kind.linked(passes, leaves, None, order)
     multiple = k / default_neighbors(facts.total_weight)
     chance = chance_by_scale(facts.total_weight, neighbors.dimension, multiple)
     clusters = _merged(linked, settings, chance, "last")
-    return Fit(passes, order, kind, None, 0.0, leaves, clusters)
+    return Fit(passes, order, kind, None, math.inf, leaves, clusters, removed=removed)
 
 
 def stand_in(facts: Facts) -> Samples:
@@ -241,6 +246,14 @@ def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
     return Neighbors(k, spacing_for(distinct, dimension), dimension)
 
 
+def _removed(
+    passes: Passes, settings: KernelSettings | LocalSettings, order: Order
+) -> Removed | None:
+    """Remove edges if there are fewer modes than clusters are wanted."""
+    wanted = settings.n_clusters
+    return None if wanted is None else remove_longest(passes, wanted, order)
+
+
 def _unmerged(leaves: Leaves) -> Grouping:
     """Return every leaf as a cluster of its own."""
     own = np.arange(len(leaves))
@@ -252,8 +265,6 @@ def _merged(
 ) -> Grouping:
     """Merge insignificant leaves, as a fit in memory does."""
     tree = linked.tree
-    if settings.n_clusters is not None:
-        check_count(settings.n_clusters, "n_clusters", len(tree), "the number of modes of the cut")
     least = settings.min_significance
     found = merge_modes(linked.forest, tree, settings.n_clusters, least, chance, gap=gap)
     return Grouping(found.forest.labels, found.forest.roots, tree, found.min_significance)

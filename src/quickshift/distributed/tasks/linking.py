@@ -10,7 +10,7 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.distances import squared_distances
 from quickshift.distributed.store import Store
-from quickshift.distributed.tasks.climbing import surroundings
+from quickshift.distributed.tasks.climbing import removed_from, surroundings
 from quickshift.distributed.tasks.regions import Region
 from quickshift.stages.local_scale import levels_of
 
@@ -83,9 +83,10 @@ def _dips(region: Region, tau: float | None) -> tuple[Indices, Indices]:
     Only edges count that the cut keeps.
     """
     store, box = region.store, region.box
-    dips = np.asarray(store.read(box, "dips"))
+    dips = np.array(store.read(box, "dips"))
     if tau is not None:
-        dips = dips & (store.read(box, "distance") <= tau)
+        dips &= store.read(box, "distance") <= tau
+    dips[removed_from(store, box)] = False
     lower = np.flatnonzero(dips)
     positions = region.positions()
     order = np.argsort(positions)
