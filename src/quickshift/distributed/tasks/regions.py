@@ -10,7 +10,7 @@ from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import BLOCK, Store
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Region", "fitting_region", "read_region"]
+__all__ = ["Region", "fitting_region", "read_region", "rows_of_blocks", "rows_within"]
 
 
 @dataclass(frozen=True)
@@ -121,17 +121,34 @@ def fitting_region(store: Store, box: int, reach: float) -> Region:
     return region
 
 
+def rows_within(store: Store, box: int, reach: float) -> int:
+    """Return the number of rows of all blocks of other boxes that are within a distance of a box.
+
+    At most as many rows are in the halo. Their points are not read.
+    """
+    partition, bounds = store.partition, store.bounds
+    cell = partition.lower[box], partition.upper[box]
+    apart = boxes_apart(*cell, (bounds[:, 0], bounds[:, 1]), partition.period)
+    rows = 0
+    for other in np.flatnonzero(inside(apart, reach)).tolist():
+        if other != box:
+            blocks = store.read(other, "blocks")
+            near = boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), partition.period)
+            rows += BLOCK * int(inside(near, reach).sum())
+    return rows
+
+
 def _places_within(store: Store, other: int, cell: tuple[Floats, Floats], reach: float) -> Indices:
     """Return the places of the rows of another box that are within reach of a cell."""
     period = store.partition.period
     blocks = store.read(other, "blocks")
     near = inside(boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), period), reach)
-    places = _rows_of_blocks(np.flatnonzero(near), int(store.counts[other]))
+    places = rows_of_blocks(np.flatnonzero(near), int(store.counts[other]))
     points = store.read(other, "points")[places]
     return places[inside(boxes_apart(*cell, (points, points), period), reach)]
 
 
-def _rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
+def rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
     """Return the places of the rows of some blocks."""
     rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
     return rows[rows < n_rows]
