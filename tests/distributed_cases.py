@@ -66,7 +66,7 @@ def cases():
     return [*by_dimension, (2, 2, "lattice"), (2, 2, "blobs"), (2, 32, "duplicates")]
 
 
-def divided(X, n_boxes, folder, *, weights=None, period=None):
+def divided(X, n_boxes, folder, *, weights=None, period=None, most_rows=None):
     """Write points into boxes, and return the passes over them and the facts of the scan."""
     table = X if weights is None else np.column_stack([X, weights])
     column = None if weights is None else X.shape[1]
@@ -77,7 +77,7 @@ def divided(X, n_boxes, folder, *, weights=None, period=None):
     ]
     passes = Passes(Store(str(folder)), Inline(), keeps=False)
     facts = scan_chunks(passes, chunks, Flat(period, None))
-    make_boxes(passes, chunks, facts, n_boxes)
+    make_boxes(passes, chunks, facts, n_boxes, most_rows)
     return passes, facts
 
 

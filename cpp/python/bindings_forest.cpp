@@ -151,7 +151,8 @@ void bind_forest(nb::module_& m) {
         "the maximum spanning forest of the pieces. Two pieces are joined by points of both that "
         "are nearer than tau to each other or, if tau has one value per row, no farther apart "
         "than the larger of their two values; and by edges from the rows `lower` to the rows "
-        "`upper`, whose squared distance counts as 0. `near`, from `local_scales`, saves the search for points within their tau.");
+        "`upper`, whose squared distance counts as 0. `near`, from `local_scales`, saves the "
+        "search for points within their tau.");
   m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
         "Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each "
         "leaf a higher leaf that is its neighbor across the saddle at which it is absorbed, or the "

@@ -12,8 +12,9 @@
 namespace quickshift {
 
 // Writes r (one array per K) and tau of every row in the caller's units; NaN for rows of weight
-// zero. All are 1 if all rows are at one location. If `reach` is not null, writes to it the distance
-// within which all samples are that determine these numbers, as long as there are enough of them.
+// zero. All are 1 if all rows are at one location. If `reach` is not null, writes to it the
+// distance within which all samples are that determine these numbers, as long as there are enough
+// of them.
 //
 // Returns the locations near each location, if they were found on the way: by slot, the slots of
 // the others no farther away than tau. There are g of them, or fewer and then -1. Otherwise, and if

@@ -331,7 +331,7 @@ class QuickShift:
             k = check_n_neighbors(self.n_neighbors, facts.total_weight)
             settings = replace(settings, n_neighbors=k)
         n_boxes, most_rows = self._sizes(passes, facts, local=isinstance(settings, LocalSettings))
-        make_boxes(passes, chunks, facts, n_boxes)
+        make_boxes(passes, chunks, facts, n_boxes, most_rows // 2)
         passes.store = replace(passes.store, most_rows=most_rows)
         halo = min(most_rows // 2, 2 * facts.n_present // n_boxes + 1)
         if isinstance(settings, LocalSettings):

@@ -4,16 +4,25 @@ import shutil
 
 import numpy as np
 
+from quickshift.arrays import Indices
 from quickshift.distributed.inputs import Chunk
-from quickshift.distributed.partition import split_space
+from quickshift.distributed.partition import Partition, split_boxes, split_space
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.tasks.boxes import Facts, chunk_folder, gather, scan, scatter
+from quickshift.distributed.tasks.boxes import (
+    Facts,
+    chunk_folder,
+    gather,
+    sample_boxes,
+    scan,
+    scatter,
+)
 from quickshift.spaces import Space
 
 __all__ = ["make_boxes", "scan_chunks"]
 
 _SAMPLED = 1 << 20  # most rows of the sample that the partition is made of
 _SAMPLED_PER_BOX = 4096
+_ROUNDS = 8  # of dividing boxes that are too large; equal rows cannot be divided
 
 
 def scan_chunks(passes: Passes, chunks: list[Chunk], space: Space) -> Facts:
@@ -50,7 +59,9 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], space: Space) -> Facts:
     return facts
 
 
-def make_boxes(passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int) -> None:
+def make_boxes(
+    passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int, most_rows: int | None = None
+) -> None:
     """Divide space into boxes, and write the rows of each.
 
     Parameters
@@ -63,12 +74,19 @@ def make_boxes(passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int) 
         From `scan_chunks`.
     n_boxes : int
         Number of boxes wanted.
+    most_rows : int, optional
+        Boxes with more rows are divided again, unless all their rows are equal.
     """
     step = max(len(facts.sample) // (_SAMPLED_PER_BOX * n_boxes), 1)
     partition = split_space(facts.sample[::step], n_boxes, facts.space.period)
     store = passes.store
-    store.write_partition(partition)
-    starts = passes.run("scatter", scatter, [(store, chunk, facts.space) for chunk in chunks])
+    for _ in range(_ROUNDS):
+        store.write_partition(partition)
+        starts = passes.run("scatter", scatter, [(store, chunk, facts.space) for chunk in chunks])
+        smaller = _divided_again(passes, partition, chunks, starts, most_rows)
+        if len(smaller) == len(partition):
+            break
+        partition = smaller
     slices = [
         [
             (chunk.number, int(start[box]), int(start[box + 1]))
@@ -84,3 +102,27 @@ def make_boxes(passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int) 
     )
     for chunk in chunks:
         shutil.rmtree(chunk_folder(store, chunk.number), ignore_errors=True)
+
+
+def _divided_again(
+    passes: Passes,
+    partition: Partition,
+    chunks: list[Chunk],
+    starts: list[Indices],
+    most_rows: int | None,
+) -> Partition:
+    """Divide the boxes that have too many rows, by a sample of these rows alone."""
+    counts = np.sum([np.diff(start) for start in starts], axis=0)
+    if most_rows is None or (counts <= most_rows).all():
+        return partition
+    n_parts = np.where(counts > most_rows, -(-counts * 6 // (5 * most_rows)), 1)
+    steps = np.where(n_parts > 1, np.maximum(counts // (_SAMPLED_PER_BOX * n_parts), 1), 0)
+    samples = passes.run(
+        "sample-boxes",
+        sample_boxes,
+        [
+            (passes.store, chunk.number, start, steps)
+            for chunk, start in zip(chunks, starts, strict=True)
+        ],
+    )
+    return split_boxes(partition, np.concatenate(samples), n_parts)

@@ -16,7 +16,7 @@ from quickshift.distributed.inputs import Chunk, read_chunk, read_ids
 from quickshift.distributed.store import BLOCK, Store, publish
 from quickshift.spaces import Space
 
-__all__ = ["Facts", "chunk_folder", "gather", "scan", "scatter"]
+__all__ = ["Facts", "chunk_folder", "gather", "sample_boxes", "scan", "scatter"]
 
 _MOST_BITS = 12  # per feature, of the curve along which the rows of a box are sorted
 
@@ -137,6 +137,31 @@ def scatter(store: Store, chunk: Chunk, space: Space) -> Indices:
     order = order[present[order]]
     _publish_rows(chunk_folder(store, chunk.number), columns, order)
     return np.searchsorted(box[order], np.arange(len(partition) + 1)).astype(np.int64)
+
+
+def sample_boxes(store: Store, chunk: int, starts: Indices, steps: Indices) -> Floats:
+    """Return some of the points of a chunk that `scatter` has sorted.
+
+    Parameters
+    ----------
+    store : Store
+        The files.
+    chunk : int
+        Number of the chunk.
+    starts : ndarray of shape (n_boxes + 1,)
+        From `scatter`.
+    steps : ndarray of shape (n_boxes,)
+        One row of this many is taken from each box; none if it is 0.
+
+    Returns
+    -------
+    ndarray of shape (n, n_features)
+    """
+    points = np.load(chunk_folder(store, chunk) / "points.npy", mmap_mode="r")
+    parts = [
+        points[starts[box] : starts[box + 1] : steps[box]] for box in np.flatnonzero(steps).tolist()
+    ]
+    return np.concatenate(parts)
 
 
 def _publish_rows(folder: Path, columns: dict[str, Numbers], rows: Indices) -> None:

@@ -11,17 +11,15 @@ import numpy as np
 
 from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
-from quickshift.distributed.store import BLOCK, Store
+from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.queries import Answers, Neighbors, read_near
-from quickshift.distributed.tasks.regions import Region, read_region, rows_within
+from quickshift.distributed.tasks.regions import Region, narrowed, read_region
 from quickshift.stages.samples import Samples, build_samples
 
 __all__ = ["Open", "measure_box", "measure_open", "scales_among", "scales_in_box"]
 
 _SAMPLED = 512  # rows by which the width of the halo is chosen
 _THINNED = 8  # one row of this many is in the tree for that, if K is large enough
-_TRIALS = 64  # of narrower halos
-_READ = 8  # times as many rows as the halo may have are read to find out how many it has
 
 
 @dataclass(frozen=True)
@@ -98,14 +96,8 @@ def _fitting_region(
     store: Store, box: int, neighbors: Neighbors, most_rows: int
 ) -> tuple[Region, float]:
     """Return a box with a halo that is wide enough for most of its rows, and the halo's width."""
-    reach = _expected_reach(store, box, neighbors)
-    for _ in range(_TRIALS):
-        if rows_within(store, box, reach) <= _READ * (most_rows + BLOCK):
-            region = read_region(store, box, reach)
-            if region.n_rows - region.n_owned <= most_rows:
-                return region, reach
-        reach *= 0.75
-    return Region(store, [(box, slice(None))]), 0.0
+    reach = narrowed(store, box, _expected_reach(store, box, neighbors), most_rows)
+    return read_region(store, box, reach), reach
 
 
 def _expected_reach(store: Store, box: int, neighbors: Neighbors) -> float:
