@@ -15,7 +15,7 @@ import numpy as np
 
 from quickshift.arrays import Floats, Numbers
 
-__all__ = ["Chunk", "list_chunks", "read_chunk", "read_column", "read_ids"]
+__all__ = ["Chunk", "list_chunks", "offset_of", "read_chunk", "read_column", "read_ids"]
 
 CHUNK_ROWS = 1 << 20  # most rows of a chunk, unless a row group of a Parquet file has more
 
@@ -210,7 +210,7 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
     if isinstance(data, str | Path):
         return [(path, _kind_of(path), ()) for path in _paths(data)]
     if isinstance(data, np.memmap) and _is_plain(data):
-        layout = data.dtype.str, data.shape, _offset(data)
+        layout = data.dtype.str, data.shape, offset_of(data)
         return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
     if hasattr(data, "dask"):
         return [(str(path), kind, ()) for path, kind in _written_partitions(data, folder)]
@@ -226,7 +226,7 @@ def _is_plain(data: Any) -> bool:
     return bool(data.ndim == 2 and data.flags.c_contiguous and data.filename is not None)
 
 
-def _offset(data: Any) -> int:
+def offset_of(data: Any) -> int:
     """Return the byte of the file at which a memory map, or a part of one, begins."""
     base = data
     while isinstance(base.base, np.memmap):
