@@ -42,7 +42,7 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], space: Space) -> Facts:
     Facts
         Those of all chunks together.
     """
-    step = max(sum(chunk.n_rows for chunk in chunks) // _SAMPLED, 1)
+    step = -(-sum(chunk.n_rows for chunk in chunks) // _SAMPLED)
     found = passes.run("scan", scan, [(chunk, space, step) for chunk in chunks])
     facts = Facts(
         n_rows=sum(f.n_rows for f in found),
