@@ -102,7 +102,7 @@ large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 
 	$(BIN)/python benchmarks/large.py --write --points 1e6 1e7 1e8 $(ARGS)
 
 matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory, in every combination
-	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 tests/test_distributed_tasks.py tests/test_distributed_scales.py $(ARGS)
+	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 -m 'workers or not workers' tests/test_distributed_tasks.py tests/test_distributed_scales.py tests/test_distributed_matrix.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery
