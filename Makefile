@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large matrix faults docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -99,8 +99,11 @@ calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes th
 large: .venv/.installed .venv/.group-test  ## fit 1e8 points in partitions (ARGS="--points 1e7"), print time and memory
 	$(BIN)/python benchmarks/large.py $(ARGS)
 
+large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 1e8 points (ARGS="--points 1e6"), write docs/large_cost.md
+	$(BIN)/python benchmarks/large.py --write --points 1e6 1e7 1e8 $(ARGS)
+
 matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory, in every combination
-	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 tests/test_distributed_tasks.py tests/test_distributed_scales.py $(ARGS)
+	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 -m 'workers or not workers' tests/test_distributed_tasks.py tests/test_distributed_scales.py tests/test_distributed_matrix.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

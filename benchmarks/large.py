@@ -1,8 +1,9 @@
 """Fit data larger than memory over partitions, and print time, throughput and memory.
 
     python benchmarks/large.py                     1e8 points, hours, 20 GB of disk
-    python benchmarks/large.py --points 1e7        minutes, and compared with a fit in memory
+    python benchmarks/large.py --points 1e6 1e7    minutes, and compared with fits in memory
     python benchmarks/large.py --kind default      only the default in place of both kinds
+    python benchmarks/large.py --write             also writes the tables of docs/large_cost.md
 
 The points are twenty Gaussian clusters in the plane, in Parquet files. One fit has an Epanechnikov
 kernel whose bandwidth holds about 500 neighbors; the other one is the default. The memory is the
@@ -23,7 +24,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import large_page
 import quickshift as qs
+from large_account import account_for
 from quickshift.distributed import QuickShift
 
 CENTERS = np.random.default_rng(0).uniform(0, 100, (20, 2))
@@ -31,28 +34,34 @@ WIDTH = 2.0
 ROWS_PER_FILE = 1_000_000
 NEIGHBORS = 500
 MOST_IN_MEMORY = 20_000_000  # with more points, there is no fit in memory to compare with
+MOST_COUNTED = 10_000_000  # with more points, bytes are not counted, which takes another fit
 
 
 def main() -> None:
     """Write points, and measure the fits that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=float, default=1e8)
+    parser.add_argument("--points", type=float, nargs="+", default=[1e8])
     parser.add_argument("--memory", type=float, default=4e9, help="bytes for all processes")
     parser.add_argument("--kind", choices=["kernel", "default", "both"], default="both")
     parser.add_argument("--folder", type=Path, help="for all files; a temporary one if not given")
+    parser.add_argument("--write", action="store_true", help="write tables of docs/large_cost.md")
     given = parser.parse_args()
-    n = int(given.points)
+    for n in map(int, given.points):
+        with TemporaryDirectory(dir=given.folder) as folder:
+            write_points(Path(folder), n)
+            for kind in ("kernel", "default"):
+                if given.kind in (kind, "both"):
+                    found = measure(kind, Path(folder), n, given.memory)
+                    if given.write:
+                        large_page.record(found)
+                        large_page.write()
+
+
+def parameters_of(kind: str, n: int) -> dict[str, Any]:
+    """Return the parameters of a fit."""
     area = 4 * np.pi * WIDTH**2 * len(CENTERS)  # in which the points would be evenly spread
     h = float(np.sqrt(NEIGHBORS / (n / area) / np.pi))
-    kinds: dict[str, dict[str, Any]] = {
-        "kernel": {"bandwidth": h, "tau": h, "kernel": "epanechnikov"},
-        "default": {},
-    }
-    with TemporaryDirectory(dir=given.folder) as folder:
-        write_points(Path(folder), n)
-        for kind, parameters in kinds.items():
-            if given.kind in (kind, "both"):
-                measure(kind, Path(folder), n, given.memory, parameters)
+    return {"bandwidth": h, "tau": h, "kernel": "epanechnikov"} if kind == "kernel" else {}
 
 
 def write_points(folder: Path, n: int) -> None:
@@ -70,10 +79,11 @@ def drawn(seed: int, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     return centers + rng.normal(scale=WIDTH, size=(n, 2))
 
 
-def measure(kind: str, folder: Path, n: int, memory: float, parameters: dict[str, Any]) -> None:
+def measure(kind: str, folder: Path, n: int, memory: float) -> dict[str, Any]:
     """Fit over partitions and, if there are not too many points, in memory; print both."""
+    parameters = parameters_of(kind, n)
     seconds_by_pass: dict[str, float] = {}
-    last = time.perf_counter()
+    last = begin = time.perf_counter()
 
     def progress(name: str, _: float) -> None:
         nonlocal last
@@ -81,39 +91,66 @@ def measure(kind: str, folder: Path, n: int, memory: float, parameters: dict[str
         seconds_by_pass[name] = seconds_by_pass.get(name, 0.0) + now - last
         last = now
 
-    begin = time.perf_counter()
+    runs, spent = folder / f"runs-{kind}", cpu_seconds()
     with PeakMemory() as peak:
-        model = QuickShift(
-            memory_limit=memory, directory=folder / "runs", progress=progress, **parameters
-        )
+        model = QuickShift(memory_limit=memory, directory=runs, progress=progress, **parameters)
         model.fit(str(folder / "points-*.parquet"))
-    seconds = time.perf_counter() - begin
+    found: dict[str, Any] = {
+        "kind": kind,
+        "points": n,
+        "limit": memory,
+        "partitions": model.n_partitions_,
+        "clusters": model.n_clusters_,
+        "neighbors": getattr(model, "n_neighbors_", NEIGHBORS),
+        "cores": len(os.sched_getaffinity(0)),
+        "load": os.getloadavg()[0],
+        "seconds": time.perf_counter() - begin,
+        "cpu": cpu_seconds() - spent,
+        "client": peak.own - peak.start,
+        "memory": peak.all,
+        "disk": sum(path.stat().st_size for path in runs.rglob("*") if path.is_file()),
+    }
     print(
-        f"{kind}: {n} points, {model.n_partitions_} partitions, {model.n_clusters_} clusters, "
-        f"{seconds:.1f} s, {n / seconds:.0f} points/s, client {peak.own / 1e6:.0f} MB, all "
-        f"processes {peak.all / 1e6:.0f} MB"
+        "{kind}: {points} points, {partitions} partitions, {clusters} clusters, {seconds:.1f} s, "
+        "{cpu:.1f} s of CPU time".format(**found)
     )
-    print("  " + ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds_by_pass.items()))
+    print("  " + ", ".join(f"{name} {each:.1f} s" for name, each in seconds_by_pass.items()))
+    print(f"  client {found['client'] / 1e6:.0f} MB, all processes {peak.all / 1e6:.0f} MB")
     if n <= MOST_IN_MEMORY:
-        compare(model, n, parameters)
+        found |= compare(model, n, parameters)
+    if n <= MOST_COUNTED:
+        data = str(folder / "points-*.parquet")
+        found["passes"] = account_for(data, memory_limit=memory, **parameters)
+    return found
 
 
-def compare(model: QuickShift, n: int, parameters: dict[str, Any]) -> None:
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it has waited for."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def compare(model: QuickShift, n: int, parameters: dict[str, Any]) -> dict[str, Any]:
     """Fit the same points in memory, and print the time and whether labels are equal."""
     files = range(-(-n // ROWS_PER_FILE))
     X = np.concatenate([drawn(i, min(ROWS_PER_FILE, n - i * ROWS_PER_FILE)) for i in files])
-    begin = time.perf_counter()
+    begin, spent = time.perf_counter(), cpu_seconds()
     labels = qs.QuickShift(**parameters).fit(X).labels_
-    seconds = time.perf_counter() - begin
+    seconds, cpu = time.perf_counter() - begin, cpu_seconds() - spent
     equal = bool((labels == model.labels_).all())
-    print(f"  in memory: {seconds:.1f} s, {n / seconds:.0f} points/s, labels are equal: {equal}")
+    print(f"  in memory: {seconds:.1f} s, {cpu:.1f} s of CPU time, labels are equal: {equal}")
+    return {"seconds in memory": seconds, "cpu in memory": cpu, "equal": equal}
 
 
 class PeakMemory:
-    """Samples the memory of this process and its children; attributes own and all, in bytes."""
+    """Samples the memory of this process and its children.
+
+    Attributes, in bytes: ``start``, this process before; ``own``, its peak; ``all``, that of all.
+    """
 
     def __init__(self) -> None:
         self.own = self.all = 0
+        self.start = proportional_size(os.getpid())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
 

@@ -13,6 +13,7 @@ from quickshift.distributed.inputs import list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.store import Store
+from quickshift.spaces import Flat
 
 
 def blobs(n=1200, d=2, seed=0):
@@ -57,15 +58,23 @@ SHAPES = {
 }
 
 
+MATRIX = bool(os.environ.get("QUICKSHIFT_MATRIX"))  # whether `make matrix` runs
+
+
+def sizes():
+    """Return dimensions and numbers of boxes: one of each, or all with `make matrix`."""
+    return list(itertools.product((1, 2, 3, 5), (2, 7, 32))) if MATRIX else [(3, 7)]
+
+
 def cases():
     """Return dimensions, numbers of boxes and shapes: some of them, or all with `make matrix`."""
-    if os.environ.get("QUICKSHIFT_MATRIX"):
+    if MATRIX:
         return list(itertools.product((1, 2, 3, 5), (1, 2, 7, 32), SHAPES))
     by_dimension = itertools.product((1, 2, 3, 5), (7,), SHAPES)
     return [*by_dimension, (2, 2, "lattice"), (2, 2, "blobs"), (2, 32, "duplicates")]
 
 
-def divided(X, n_boxes, folder, *, weights=None, period=None):
+def divided(X, n_boxes, folder, *, weights=None, period=None, most_rows=None):
     """Write points into boxes, and return the passes over them and the facts of the scan."""
     table = X if weights is None else np.column_stack([X, weights])
     column = None if weights is None else X.shape[1]
@@ -75,8 +84,8 @@ def divided(X, n_boxes, folder, *, weights=None, period=None):
         for i, (a, b) in enumerate(ranges(len(X), 7))
     ]
     passes = Passes(Store(str(folder)), Inline(), keeps=False)
-    facts = scan_chunks(passes, chunks, period)
-    make_boxes(passes, chunks, facts, n_boxes, period)
+    facts = scan_chunks(passes, chunks, Flat(period, None))
+    make_boxes(passes, chunks, facts, n_boxes, most_rows)
     return passes, facts
 
 

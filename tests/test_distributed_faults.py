@@ -206,7 +206,7 @@ class TestBadInput:
             ({"bandwidth": -1.0}, "bandwidth"),
             ({"kernel": "tricube"}, "kernel"),
             ({"n_clusters": 2, "tau": 1.0}, "expected at most one"),
-            ({"n_clusters": 1400}, "n_clusters"),
+            ({"n_clusters": 10**6}, "n_clusters is 1000000, expected"),
             ({"n_partitions": 0}, "n_partitions"),
             ({"n_partitions": "many"}, "n_partitions is 'many'"),
             ({"memory_limit": "1 GB"}, "memory_limit is '1 GB'"),

@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-from quickshift.distributed.partition import boxes_apart, room_around, split_space
+import quickshift
+from distributed_cases import divided
+from quickshift.distributed import QuickShift
+from quickshift.distributed.executors import Inline
+from quickshift.distributed.partition import boxes_apart, room_around, split_boxes, split_space
 from quickshift.distributed.tasks.boxes import morton_codes, wrapped
+from quickshift.distributed.tasks.regions import Region
 
 
 def test_equal_points_are_in_one_box_even_at_a_border():
@@ -24,9 +29,14 @@ def test_boxes_are_balanced_on_skewed_data(n_boxes):
     assert counts.max() <= 1.2 * counts.mean()
 
 
-def test_boxes_cover_space_without_overlap():
+@pytest.mark.parametrize("again", [False, True])
+def test_boxes_cover_space_without_overlap(again):
     rng = np.random.default_rng(1)
     partition = split_space(rng.normal(size=(500, 3)), 13)
+    if again:
+        n_parts = np.where(np.arange(13) % 4 == 1, 5, 1)
+        partition = split_boxes(partition, rng.normal(size=(4000, 3)), n_parts)
+        assert len(partition) == 13 + 3 * 4
     points = rng.normal(size=(200, 3)) * 9
     inside = (points[:, None] >= partition.lower) & (points[:, None] < partition.upper)
     holds = inside.all(axis=2)
@@ -36,6 +46,51 @@ def test_boxes_cover_space_without_overlap():
 
 def test_one_distinct_point_makes_one_box():
     assert len(split_space(np.ones((50, 2)), 8)) == 1
+
+
+def test_boxes_that_a_sample_has_missed_are_divided_again(tmp_path):
+    # The sample takes every fifth row, and all other rows are in a small part of space.
+    rng = np.random.default_rng(5)
+    points = rng.uniform(0, 0.01, (50_000, 2))
+    points[::5] = rng.uniform(-50, 50, (10_000, 2))
+    points[1::5] = 0.005
+    passes, _ = divided(points, 2, tmp_path / "missed")
+    assert passes.store.counts.max() > 20_000
+    passes, _ = divided(points, 2, tmp_path / "again", most_rows=12_000)
+    assert passes.store.counts.max() <= 12_000
+    assert len(passes.store.counts) < 20
+    passes, _ = divided(points, 2, tmp_path / "equal rows", most_rows=5_000)
+    assert 10_000 <= passes.store.counts.max() < 12_000
+
+
+def skewed(n):
+    """Half of the points are in a millionth of the area."""
+    rng = np.random.default_rng(6)
+    wide, narrow = rng.uniform(0, 1000, (n // 2, 2)), rng.uniform(300, 301, (n // 2, 2))
+    return rng.permutation(np.concatenate([wide, narrow]))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_neighbors": 15}, {"bandwidth": 0.05, "tau": 0.05, "kernel": "epanechnikov"}],
+    ids=str,
+)
+def test_no_task_has_too_many_rows_on_skewed_data(parameters, monkeypatch):
+    sizes = []
+    build = Region.samples
+
+    def counted(region):
+        sizes.append((region.n_rows, region.store.most_rows))
+        return build(region)
+
+    monkeypatch.setattr(Region, "samples", counted)
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    points = skewed(12_000)
+    found = QuickShift(memory_limit=1.2e6, **parameters).fit(points)
+    assert found.n_partitions_ >= 8
+    assert all(n_rows <= most for n_rows, most in sizes)
+    expected = quickshift.QuickShift(**parameters).fit(points)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
 
 
 def test_periodic_boxes_are_near_across_the_period():

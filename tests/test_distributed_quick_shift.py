@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import blobs
+from distributed_cases import SHAPES, blobs
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import Inline
 from quickshift.estimators import progress_bar
@@ -40,12 +40,80 @@ def _inline(monkeypatch):
     ids=str,
 )
 def test_a_fit_equals_one_in_memory(parameters):
-    found = QuickShift(n_partitions=5, **parameters).fit(X)
-    expected = quickshift.QuickShift(**parameters).fit(X)
+    assert_same_fit(X, parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"tau": 0.1},
+        {"n_clusters": 3},
+        {"bandwidth": "auto"},
+        {"bandwidth": 0.07, "tau": 0.09, "kernel": "epanechnikov"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("metric", ["haversine", "cosine"])
+def test_metrics_on_spheres(metric, parameters):
+    if metric == "haversine":
+        points = blobs(1500) / 8 + [0.0, 3.0]  # across the date line
+    else:
+        points = blobs(1500, 3) + 1.0
+        if parameters.get("bandwidth") == 0.07:
+            parameters = {**parameters, "bandwidth": 0.2, "tau": 0.3}
+    assert_same_fit(points, {"metric": metric, **parameters})
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"scale": "std"},
+        {"scale": "iqr"},
+        {"scale": [2.0, 0.5, 1.0, 7.0], "tau": 0.4},
+        {"scale": "iqr", "bandwidth": "auto"},
+        {"scale": "std", "period": [np.inf, 9.0, np.inf, np.inf], "bandwidth": 0.3, "tau": 0.4},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scales(parameters, weighted):
+    points = np.column_stack([X[:900] * [1.0, 1e5], np.round(X[900:1800, 0]), np.ones(900)])
+    weights = np.random.default_rng(3).integers(0, 3, 900).astype(float) if weighted else None
+    found, expected = assert_same_fit(points, parameters, weights)
+    np.testing.assert_allclose(found.scale_, expected.scale_, rtol=1e-12)
+
+
+def test_a_feature_with_an_iqr_of_zero_is_divided_by_its_deviation():
+    points = np.column_stack([X[:900, 0], np.where(np.arange(900) % 5, 0.0, X[:900, 1])])
+    found = QuickShift(scale="iqr", n_partitions=3).fit(points)
+    expected = quickshift.QuickShift(scale="iqr").fit(points)
+    np.testing.assert_allclose(found.scale_, expected.scale_, rtol=1e-12)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_rows_outside_the_space_are_named(tmp_path):
+    degrees = X[:50] / 8
+    degrees[20, 0] = 45.0
+    np.save(tmp_path / "x.npy", degrees)
+    with pytest.raises(ValueError, match=r"latitude 45.0 in row 20 .* X is .*x.npy, and its rows"):
+        QuickShift(metric="haversine").fit(tmp_path / "x.npy")
+    with pytest.raises(ValueError, match="scale is 'std' but metric is 'cosine'"):
+        QuickShift(metric="cosine", scale="std").fit(X)
+
+
+def assert_same_fit(points, parameters, weights=None):
+    """Fit in partitions and in memory, compare everything, and return both estimators."""
+    table, column = points, None
+    if weights is not None:
+        table, column = np.column_stack([points, weights]), points.shape[1]
+    found = QuickShift(n_partitions=5, **parameters).fit(table, weight_column=column)
+    expected = quickshift.QuickShift(**parameters).fit(points, sample_weight=weights)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
     np.testing.assert_array_equal(found.modes_, expected.modes_)
     np.testing.assert_array_equal(found.mode_indices_, expected.mode_indices_)
     assert (found.n_clusters_, found.n_partitions_) == (expected.n_clusters_, 5)
+    assert found.n_features_in_ == expected.n_features_in_
     densities = expected.density_[expected.mode_indices_]
     np.testing.assert_allclose(found.mode_densities_, densities, rtol=1e-8)
     np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-12)
@@ -54,6 +122,7 @@ def test_a_fit_equals_one_in_memory(parameters):
     np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
     np.testing.assert_array_equal(found.tree_.towards, expected.tree_.towards)
     np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
+    return found, expected
 
 
 def test_local_scales_are_the_same_bits():
@@ -108,11 +177,35 @@ def test_recuts_equal_those_of_a_fit_in_memory():
     np.testing.assert_array_equal(found.labels_, expected.labels_)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"n_clusters": 3}, {"n_clusters": 400}], ids=str)
+def test_recuts_of_local_scales(parameters):
+    weights = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
+    table = np.column_stack([X, weights])
+    found = QuickShift(n_partitions=5, **parameters).fit(table, weight_column=2)
+    expected = quickshift.QuickShift(**parameters).fit(X, sample_weight=weights)
+    for tau in (0.0, 0.2, 2.0, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
 def test_moves_that_were_not_searched_for_are_refused():
     with pytest.raises(ValueError, match=r"tau is 0.6, expected at most 0.5"):
         QuickShift(0.4, 0.5, n_partitions=2).fit(X).labels_at(0.6)
-    with pytest.raises(ValueError, match="one tau per sample"):
-        QuickShift(n_partitions=2).fit(X).labels_at(0.6)
+
+
+@pytest.mark.parametrize("bandwidth", ["local", 0.4])
+@pytest.mark.parametrize("shape", ["blobs", "lattice", "duplicates", "outlier"])
+def test_more_clusters_than_modes(bandwidth, shape):
+    points = SHAPES[shape]()
+    fitted = quickshift.QuickShift(bandwidth).fit(points)
+    n_modes = len(fitted.tree_.births)
+    weights = np.random.default_rng(4).integers(1, 3, len(points)).astype(float)
+    weights[::7] = 0.0
+    for more, used in ((1, None), (90, None), (5, weights)):
+        assert_same_fit(points, {"bandwidth": bandwidth, "n_clusters": n_modes + more}, used)
+    most = len(np.unique(points, axis=0))
+    with pytest.raises(ValueError, match=f"n_clusters is {most + 1}, expected .* {most}"):
+        QuickShift(bandwidth, n_clusters=most + 1, n_partitions=3).fit(points)
 
 
 def test_one_row_and_equal_rows():

@@ -13,6 +13,7 @@ from distributed_cases import (
     divided,
     duplicates,
     labels_by_row,
+    sizes,
 )
 from quickshift.distributed.plan import heights as plan_heights
 from quickshift.distributed.plan.fits import fit_local
@@ -80,13 +81,14 @@ def test_halos_that_are_too_narrow(shape, most_rows, tmp_path):
     assert sum(len(layer.store.read(box, "extra")) for box in boxes(layer.store)) > 0
 
 
+@pytest.mark.parametrize(("d", "n_boxes"), sizes())
 @pytest.mark.parametrize("most_rows", [0, 10**6])
 @pytest.mark.parametrize("whole", [True, False])
-def test_weights_and_a_periodic_feature(whole, most_rows, tmp_path):
-    X, period = duplicates(700, 3), np.array([np.inf, 7.0, np.inf])
+def test_weights_and_a_periodic_feature(whole, most_rows, d, n_boxes, tmp_path):
+    X, period = duplicates(700, d), np.where(np.arange(d) == d // 2, 7.0, np.inf)
     weights = np.random.default_rng(5).uniform(0, 4, len(X))
     weights = np.floor(weights) if whole else np.where(weights < 1, 0.0, weights / 3)
-    passes, _ = divided(X, 7, tmp_path, weights=weights, period=period)
+    passes, _ = divided(X, n_boxes, tmp_path, weights=weights, period=period)
     check_scales(passes, prepare(X, sample_weight=weights, period=period), 9, most_rows)
 
 

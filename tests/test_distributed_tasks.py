@@ -16,6 +16,7 @@ from distributed_cases import (
     lattice,
     parents_by_row,
     rows_of,
+    sizes,
     write_heights,
 )
 from quickshift.distributed.plan import heights as plan_heights
@@ -88,11 +89,12 @@ def test_densities_of_boxes_are_those_of_all_points(kernel, shape, tmp_path):
     np.testing.assert_allclose(by_row(passes.store, "heights", len(X)), exact, rtol=tolerance)
 
 
+@pytest.mark.parametrize(("d", "n_boxes"), sizes())
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_all_kernels_with_weights_and_a_periodic_feature(kernel, tmp_path):
-    X, period = blobs(700, 3), np.array([np.inf, 7.0, np.inf])
+def test_all_kernels_with_weights_and_a_periodic_feature(kernel, d, n_boxes, tmp_path):
+    X, period = blobs(700, d), np.where(np.arange(d) == d // 2, 7.0, np.inf)
     weights = np.random.default_rng(5).integers(0, 4, len(X)).astype(float)
-    passes, facts = divided(X, 7, tmp_path, weights=weights, period=period)
+    passes, facts = divided(X, n_boxes, tmp_path, weights=weights, period=period)
     samples = prepare(X, sample_weight=weights, period=period)
     estimate = fit_estimate(samples, 0.8, kernel=kernel)
     heights = estimate.sums()

@@ -11,10 +11,11 @@ import pytest
 
 import quickshift
 from distributed_cases import Killing, KillingDask, blobs
-from quickshift.distributed import QuickShift
+from quickshift.distributed import QuickShift, segment, segmentation
 from quickshift.distributed.executors import Processes
 
 X = blobs(1500)
+PICTURE = np.random.default_rng(0).random((70, 90, 3))
 EXPECTED = quickshift.QuickShift().fit(X).labels_
 
 
@@ -30,6 +31,13 @@ def test_a_process_that_is_killed_in_every_pass(tmp_path, monkeypatch):
     np.testing.assert_array_equal(found.labels_, EXPECTED)
     killed = {path.name for path in tmp_path.iterdir()}
     assert {"scan", "scatter", "gather", "scales", "climb", "cut", "link"} <= killed
+
+
+def test_a_picture_whose_processes_are_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(segmentation, "_executor", lambda *_: Killing(tmp_path))
+    found = segment(PICTURE, tile=40)
+    np.testing.assert_array_equal(found, quickshift.segment(PICTURE))
+    assert {path.name for path in tmp_path.iterdir()} == {"density", "climb", "cut"}
 
 
 def test_a_task_that_always_dies_fails_with_one_error():
@@ -76,6 +84,12 @@ def test_dask_workers_give_the_same_clusters(client, parameters, tmp_path):
     found = QuickShift(client=client, directory=tmp_path, n_partitions=4, **parameters).fit(X)
     expected = quickshift.QuickShift(**parameters).fit(X)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_dask_workers_segment_a_dask_array(client, tmp_path):
+    image = pytest.importorskip("dask.array").from_array(PICTURE, chunks=(30, 90, 3))
+    found = segment(image, client=client, directory=tmp_path, tile=40)
+    np.testing.assert_array_equal(found, quickshift.segment(PICTURE))
 
 
 def test_dask_workers_decide_the_memory(client, tmp_path):

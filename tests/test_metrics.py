@@ -13,7 +13,7 @@ import quickshift as qs
 from cases import same_partition
 from quickshift import QuickShift, kernels
 from quickshift.bandwidth import spread
-from quickshift.estimators.spaces import Directions, Globe
+from quickshift.spaces import Directions, Globe
 from quickshift.stages.local_scale import n_varying
 from quickshift.stages.samples import build_samples
 from sphere_cases import (

@@ -75,7 +75,7 @@ std::vector<Saddle> spanning_forest(std::vector<LinkedPair> links, Index pieces)
     const Index b = components.find(link.other);
     if (a == b) continue;
     components.join(a, b);
-    saddles.push_back({link.piece, link.other, link.level});
+    saddles.push_back({link.piece, link.other, link.level, link.square});
   }
   return saddles;
 }

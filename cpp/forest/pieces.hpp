@@ -14,7 +14,8 @@ namespace quickshift {
 struct Saddle {
   Index piece;
   Index other;
-  double level;  // at which the two join: the smaller height of the two points
+  double level;         // at which the two join: the smaller height of the two points
+  double square = 0.0;  // the squared distance of the two points in the scale of the tree
 };
 
 struct PieceOfRow {

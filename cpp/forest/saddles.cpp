@@ -195,7 +195,7 @@ class Linker {
     const Index b = components_.find(saddle.other);
     if (a == b) return;
     components_.join(a, b);
-    saddles_.push_back({saddle.piece, saddle.other, saddle.level});
+    saddles_.push_back({saddle.piece, saddle.other, saddle.level, saddle.square});
     --apart_;
   }
 

@@ -98,7 +98,9 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
       without_gil(threads, report, rows_times(tree, 200.0), [&](const Execution& execution) {
         return find_saddles(tree, {piece.data(), heights.data(), pieces}, edges, length, execution);
       });
-  return arrays_of(found);
+  Buffer<double> squares(static_cast<Index>(found.size()));
+  for (std::size_t i = 0; i < found.size(); ++i) squares.data()[i] = found[i].square;
+  return std::tuple_cat(arrays_of(found), std::make_tuple(squares.array()));
 }
 
 auto named_merges(const PairsOfIndices& joined, const Reals& levels, const Indices& leaf,
@@ -144,11 +146,13 @@ void bind_forest(nb::module_& m) {
         "Index of each row's root in `roots`; -1 for rows whose root is not in `roots`.");
   m.def("saddles", &saddles, "tree"_a, "heights"_a, "piece"_a, "pieces"_a, "tau"_a, "lower"_a,
         "upper"_a, "threads"_a = 1, "report"_a = nb::none(), "near"_a = nb::none(),
-        "Pairs of pieces that join, and the levels at which they do, in descending order of level: "
+        "Pairs of pieces that join, the levels at which they do, in descending order of level, and "
+        "the squared distances of the points at which they do, times 4^-exponent of the tree: "
         "the maximum spanning forest of the pieces. Two pieces are joined by points of both that "
         "are nearer than tau to each other or, if tau has one value per row, no farther apart "
         "than the larger of their two values; and by edges from the rows `lower` to the rows "
-        "`upper`. `near`, from `local_scales`, saves the search for points within their tau.");
+        "`upper`, whose squared distance counts as 0. `near`, from `local_scales`, saves the "
+        "search for points within their tau.");
   m.def("merges", &named_merges, "joined"_a, "levels"_a, "leaf"_a, "leaves"_a,
         "Pairs of a surviving and an absorbed leaf, the levels at which they merge, and for each "
         "leaf a higher leaf that is its neighbor across the saddle at which it is absorbed, or the "

@@ -68,6 +68,34 @@ auto scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighb
   return std::make_tuple(r.array(), tau.array());
 }
 
+auto bounded_scales_of_samples(const Tree& tree, double neighbors, Index spacing, int dimension,
+                               int threads) {
+  const ScaleOptions options = scale_options({neighbors}, spacing, dimension);
+  Buffer<double> r(tree.rows);
+  Buffer<double> tau(tree.rows);
+  Buffer<double> reach(tree.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    local_scales(tree, options, execution, {r.data()}, tau.data(), reach.data());
+  });
+  return std::make_tuple(r.array(), tau.array(), reach.array());
+}
+
+auto bounded_scales_of_queries(const Tree& tree, const AnyPoints& queries, double neighbors,
+                               Index spacing, int dimension, int threads) {
+  const Points points = points_of(queries);
+  require(points.features == tree.features,
+          "queries and samples must have the same number of columns");
+  const ScaleOptions options = scale_options({neighbors}, spacing, dimension);
+  Buffer<double> r(points.rows);
+  Buffer<double> tau(points.rows);
+  Buffer<double> reach(points.rows);
+  without_gil(threads, [&](const Execution& execution) {
+    const Tree searched = build_query_tree(points, tree, execution);
+    local_scales_at(tree, searched, options, execution, r.data(), tau.data(), reach.data());
+  });
+  return std::make_tuple(r.array(), tau.array(), reach.array());
+}
+
 }  // namespace
 
 void bind_scale(nb::module_& m) {
@@ -89,6 +117,14 @@ void bind_scale(nb::module_& m) {
         "dimension"_a, "threads"_a = 1,
         "The same for points that need not be samples: a point at a sample's location has that "
         "sample's values; for any other point, no sample is left out.");
+  m.def("bounded_scales", &bounded_scales_of_samples, "tree"_a, "neighbors"_a, "spacing"_a,
+        "dimension"_a, "threads"_a = 1,
+        "The first two results of `local_scales` for one K, and for each row a distance: no sample "
+        "farther away has any influence on them, if there are K other samples and more than "
+        "`spacing` locations.");
+  m.def("bounded_scales_at", &bounded_scales_of_queries, "tree"_a, "queries"_a, "neighbors"_a,
+        "spacing"_a, "dimension"_a, "threads"_a = 1,
+        "The same for points that need not be samples, as in `local_scales_at`.");
 }
 
 }  // namespace quickshift

@@ -31,6 +31,10 @@ double unscaled(double length, int exponent) {
   return std::min(std::ldexp(length, exponent), std::numeric_limits<double>::max());
 }
 
+double reach_of(const ScaleOfPoint& scale, int exponent) {
+  return unscaled(std::sqrt(scale.reach_sq), exponent);
+}
+
 double estimated_work(Index points, const ScaleOptions& options) {
   return static_cast<double>(points) * (300.0 + 20.0 * std::min(options.most(), 1e6));
 }
@@ -251,10 +255,11 @@ class NearLocations {
 
 Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
                                  const Execution& execution, const std::vector<double*>& r,
-                                 double* tau) {
+                                 double* tau, double* reach) {
   if (tree.locations == 1) {
     for (Index row = 0; row < tree.rows; ++row) {
       tau[row] = tree.slot_of_row[row] < 0 ? nan : 1.0;
+      if (reach) reach[row] = tau[row];
       for (double* const r_of_row : r) r_of_row[row] = tau[row];
     }
     return {};
@@ -264,6 +269,7 @@ Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
     r_of_slot.push_back(unset_array<double>(tree.slots()));
   }
   Array<double> tau_of_slot = unset_array<double>(tree.slots());
+  Array<double> reach_of_slot = unset_array<double>(reach ? tree.slots() : 0);
   const Way way = way_for(tree, options);
   NearLocations near(tree, options, way.counts && way.blocks, execution);
   for_each_location(tree, options, way, execution, [&](Index slot, const ScaleOfPoint& scale) {
@@ -272,19 +278,22 @@ Array<std::int32_t> local_scales(const Tree& tree, const ScaleOptions& options,
       r_of_slot[k][slot] = unscaled(scale.r[k], tree.exponent);
     }
     tau_of_slot[slot] = unscaled(scale.tau, tree.exponent);
+    if (reach) reach_of_slot[slot] = reach_of(scale, tree.exponent);
   });
   for (std::size_t k = 0; k < r.size(); ++k) {
     spread_to_rows(tree, r_of_slot[k].data(), nan, execution, r[k]);
   }
   spread_to_rows(tree, tau_of_slot.data(), nan, execution, tau);
+  if (reach) spread_to_rows(tree, reach_of_slot.data(), nan, execution, reach);
   return near.take();
 }
 
 void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& options,
-                     const Execution& execution, double* r, double* tau) {
+                     const Execution& execution, double* r, double* tau, double* reach) {
   const CopyDistances copies(options.dimension);
   Array<double> r_of_slot = unset_array<double>(queries.slots());
   Array<double> tau_of_slot = unset_array<double>(queries.slots());
+  Array<double> reach_of_slot = unset_array<double>(queries.slots());
   for_each_leaf(queries, estimated_work(queries.locations, options), execution, [&] {
     return [&, scales = WeightedScales(tree, options, copies)](Index leaf) mutable {
       for (int i = 0; i < queries.count(leaf); ++i) {
@@ -292,11 +301,13 @@ void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& 
         const std::optional<ScaleOfPoint> scale = scales.find_at(queries, leaf, i);
         r_of_slot[slot] = scale ? unscaled(*scale->r, tree.exponent) : 1.0;
         tau_of_slot[slot] = scale ? unscaled(scale->tau, tree.exponent) : 1.0;
+        reach_of_slot[slot] = scale ? reach_of(*scale, tree.exponent) : 1.0;
       }
     };
   });
   spread_to_rows(queries, r_of_slot.data(), nan, execution, r);
   spread_to_rows(queries, tau_of_slot.data(), nan, execution, tau);
+  if (reach) spread_to_rows(queries, reach_of_slot.data(), nan, execution, reach);
 }
 
 Array<double> nearest_distances(const Tree& tree, const Execution& execution) {

@@ -275,6 +275,31 @@ def local_scales_at(
     The same for points that need not be samples: a point at a sample's location has that sample's values; for any other point, no sample is left out.
     """
 
+def bounded_scales(
+    tree: Tree, neighbors: float, spacing: int, dimension: int, threads: int = 1
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """
+    The first two results of `local_scales` for one K, and for each row a distance: no sample farther away has any influence on them, if there are K other samples and more than `spacing` locations.
+    """
+
+def bounded_scales_at(
+    tree: Tree,
+    queries: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    neighbors: float,
+    spacing: int,
+    dimension: int,
+    threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+]:
+    """The same for points that need not be samples, as in `local_scales_at`."""
+
 def find_roots(
     parent: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -333,9 +358,10 @@ def saddles(
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C")],
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]:
     """
-    Pairs of pieces that join, and the levels at which they do, in descending order of level: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other or, if tau has one value per row, no farther apart than the larger of their two values; and by edges from the rows `lower` to the rows `upper`. `near`, from `local_scales`, saves the search for points within their tau.
+    Pairs of pieces that join, the levels at which they do, in descending order of level, and the squared distances of the points at which they do, times 4^-exponent of the tree: the maximum spanning forest of the pieces. Two pieces are joined by points of both that are nearer than tau to each other or, if tau has one value per row, no farther apart than the larger of their two values; and by edges from the rows `lower` to the rows `upper`, whose squared distance counts as 0. `near`, from `local_scales`, saves the search for points within their tau.
     """
 
 def merges(

@@ -231,9 +231,12 @@ def feature_scale(values: Floats, weights: Floats, rule: str) -> float:
     """
     values, weights = _merged(*_present(values, weights))
     deviation, iqr, exponent = _deviation_and_iqr(values, weights)
-    if rule == "iqr":
-        return math.ldexp(iqr if iqr > 0 else _GAUSSIAN_IQR * deviation, exponent)
-    return math.ldexp(deviation, exponent)
+    return math.ldexp(iqr_scale(iqr, deviation) if rule == "iqr" else deviation, exponent)
+
+
+def iqr_scale(iqr: float, deviation: float) -> float:
+    """Return the IQR or, if it is zero, that of a Gaussian with the given standard deviation."""
+    return iqr if iqr > 0 else _GAUSSIAN_IQR * deviation
 
 
 def _merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -4,8 +4,11 @@
 
     files --scan, scatter, gather--> boxes --heights--> climb --> cut --stitch--> leaves
                                                                              --link--> tree
+
+    picture --density, climb, cut: a task per tile--> tops --> labels
 """
 
 from quickshift.distributed.quick_shift import QuickShift
+from quickshift.distributed.segmentation import segment
 
-__all__ = ["QuickShift"]
+__all__ = ["QuickShift", "segment"]

@@ -38,6 +38,11 @@ class Absent:
     height: Floats
     tau: Floats | None
 
+    def taus(self, fit: Fit) -> Floats:
+        """Return the tau of each row by which a fit under local scale was cut."""
+        assert self.tau is not None  # without local scale, there is one tau for all rows
+        return self.tau if fit.removed is None else self.tau * fit.removed.multiple
+
     def leaves(
         self, fit: Fit, passes: Passes, tau: float | None, leaves: Leaves, name: str = "top"
     ) -> Indices:
@@ -60,8 +65,7 @@ class Absent:
         -------
         ndarray of shape (n,)
         """
-        lengths = self.tau if tau is None else np.full(len(self.row), tau)
-        assert lengths is not None  # without local scale, there is one tau for all rows
+        lengths = self.taus(fit) if tau is None else np.full(len(self.row), tau)
         positions = assign(passes, Climbers(self.point, self.height, lengths), fit.order)
         return leaves_of(fit.passes.store, leaves, positions, name)
 

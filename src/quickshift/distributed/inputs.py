@@ -15,7 +15,7 @@ import numpy as np
 
 from quickshift.arrays import Floats, Numbers
 
-__all__ = ["Chunk", "list_chunks", "read_chunk", "read_ids"]
+__all__ = ["Chunk", "list_chunks", "offset_of", "read_chunk", "read_column", "read_ids"]
 
 CHUNK_ROWS = 1 << 20  # most rows of a chunk, unless a row group of a Parquet file has more
 
@@ -140,12 +140,8 @@ def list_chunks(
 
 
 def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
-    """Return coordinates and weights of the rows of a chunk, after checking them."""
-    if _stamp(chunk.path) != chunk.stamp:
-        raise RuntimeError(
-            f"{chunk.path} was changed while the fit was running. Fit again with resume=False, and "
-            f"do not write to the file meanwhile."
-        )
+    """Return features and weights of the rows of a chunk, after checking them."""
+    _check_unchanged(chunk)
     wanted = [*chunk.columns, *([] if chunk.weight is None else [chunk.weight])]
     table = _read(chunk, wanted)
     points = np.column_stack([_numbers(table[c], c, chunk) for c in chunk.columns])
@@ -160,6 +156,23 @@ def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
             f"{chunk.row + wrong[0]}, expected frequencies: 0 leaves a row out, 2 counts it twice."
         )
     return points, weights
+
+
+def read_column(chunk: Chunk, feature: int) -> tuple[Floats, Floats | None]:
+    """Return one feature and the weights of the rows of a chunk that was checked before."""
+    _check_unchanged(chunk)
+    name = chunk.columns[feature]
+    table = _read(chunk, [name, *([] if chunk.weight is None else [chunk.weight])])
+    weights = None if chunk.weight is None else _numbers(table[chunk.weight], chunk.weight, chunk)
+    return _numbers(table[name], name, chunk), weights
+
+
+def _check_unchanged(chunk: Chunk) -> None:
+    if _stamp(chunk.path) != chunk.stamp:
+        raise RuntimeError(
+            f"{chunk.path} was changed while the fit was running. Fit again with resume=False, and "
+            f"do not write to the file meanwhile."
+        )
 
 
 def read_ids(chunk: Chunk) -> Numbers:
@@ -197,7 +210,7 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
     if isinstance(data, str | Path):
         return [(path, _kind_of(path), ()) for path in _paths(data)]
     if isinstance(data, np.memmap) and _is_plain(data):
-        layout = data.dtype.str, data.shape, _offset(data)
+        layout = data.dtype.str, data.shape, offset_of(data)
         return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
     if hasattr(data, "dask"):
         return [(str(path), kind, ()) for path, kind in _written_partitions(data, folder)]
@@ -213,7 +226,7 @@ def _is_plain(data: Any) -> bool:
     return bool(data.ndim == 2 and data.flags.c_contiguous and data.filename is not None)
 
 
-def _offset(data: Any) -> int:
+def offset_of(data: Any) -> int:
     """Return the byte of the file at which a memory map, or a part of one, begins."""
     base = data
     while isinstance(base.base, np.memmap):

@@ -14,7 +14,7 @@ import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
 
-__all__ = ["Partition", "boxes_apart", "inside", "room_around", "split_space"]
+__all__ = ["Partition", "boxes_apart", "inside", "room_around", "split_boxes", "split_space"]
 
 _TRIMMED = (0.05, 0.95)  # quantiles between which the extent of a sample is measured
 
@@ -155,12 +155,55 @@ def split_space(sample: Floats, n_boxes: int, period: Floats | None = None) -> P
     (array([2.]), array([0, 1]))
     """
     lengths = np.full(sample.shape[1], np.inf) if period is None else period
-    whole = np.where(np.isfinite(lengths), 0.0, -np.inf), lengths
-    splits: list[tuple[int, float]] = []
-    children: list[list[int]] = []
+    whole = Partition(
+        lower=np.where(np.isfinite(lengths), 0.0, -np.inf)[None],
+        upper=lengths[None],
+        feature=np.empty(0, dtype=np.int64),
+        value=np.empty(0),
+        children=np.empty((0, 2), dtype=np.int64),
+        period=period,
+    )
+    return split_boxes(whole, sample, np.array([n_boxes]))
+
+
+def split_boxes(partition: Partition, sample: Floats, n_parts: Indices) -> Partition:
+    """Divide some boxes of a partition again, as `split_space` divides space.
+
+    Parameters
+    ----------
+    partition : Partition
+        The boxes.
+    sample : ndarray of shape (n, n_features)
+        Some of the rows of the boxes that are to be divided.
+    n_parts : ndarray of shape (n_boxes,)
+        Number of parts wanted of each box, 1 for those that stay whole.
+
+    Returns
+    -------
+    Partition
+
+    Examples
+    --------
+    >>> halves = split_space(np.array([[0.0], [1.0], [2.0], [3.0]]), 2)
+    >>> split_boxes(halves, np.array([[2.0], [9.0]]), np.array([1, 2])).lower.ravel()
+    array([-inf,   2.,   9.])
+    """
+    splits = list(zip(partition.feature.tolist(), partition.value.tolist(), strict=True))
+    children = partition.children.tolist()
+    leads_to = {pair[side]: (i, side) for i, pair in enumerate(children) for side in (0, 1)}
+    owners = partition.boxes_of(sample)
     boxes: list[tuple[Floats, Floats]] = []
     # Each entry is a region that has to be divided, and the side of the split that leads to it.
-    todo = [(*whole, np.arange(len(sample)), n_boxes, -1, 0)]
+    todo = [
+        (
+            partition.lower[box],
+            partition.upper[box],
+            np.flatnonzero(owners == box),
+            int(n_parts[box]),
+            *leads_to.get(-1 - box, (-1, 0)),
+        )
+        for box in reversed(range(len(partition)))
+    ]
     while todo:
         lower, upper, rows, wanted, split, side = todo.pop()
         found = _best_split(sample[rows], wanted) if wanted > 1 else None
@@ -185,7 +228,7 @@ def split_space(sample: Floats, n_boxes: int, period: Floats | None = None) -> P
         feature=np.array([feature for feature, _ in splits], dtype=np.int64),
         value=np.array([value for _, value in splits], dtype=np.float64),
         children=np.array(children, dtype=np.int64).reshape(-1, 2),
-        period=period,
+        period=partition.period,
     )
 
 

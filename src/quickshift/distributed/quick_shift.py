@@ -25,16 +25,18 @@ from quickshift.checks.clustering import (
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import check_choice, check_not_none, check_tau
-from quickshift.checks.spaces import check_metric
+from quickshift.checks.numbers import check_bandwidth_or_rule, check_not_none, check_tau
+from quickshift.checks.spaces import check_scale
 from quickshift.distributed.absent import Absent, read_absent
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
+from quickshift.distributed.plan.columns import with_scale
 from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fit_local
-from quickshift.distributed.plan.forest import cut
+from quickshift.distributed.plan.forest import cut, edges_beyond
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
+from quickshift.distributed.plan.rules import RULES
 from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
 from quickshift.distributed.results import (
     Cut,
@@ -43,10 +45,12 @@ from quickshift.distributed.results import (
     taus_by_row,
     write_labels,
 )
+from quickshift.distributed.stitch import Edges
 from quickshift.distributed.store import Store, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
+from quickshift.spaces import Space, unscaled_space
 from quickshift.stages.local_clusters import LocalSettings
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.threads import resolve_threads
@@ -74,10 +78,12 @@ class QuickShift:
     kernel : str, default="gaussian"
         Name of the kernel; only with a bandwidth.
     n_clusters : int, optional
-        Number of clusters, instead of `tau`: the most significant modes are kept. At most the
-        number of modes.
-    metric : {"euclidean", "periodic"}, default="euclidean"
-        "periodic" takes `period` into account. It is implied if `period` is given.
+        Number of clusters, instead of `tau`: the most significant modes are kept. If there are
+        fewer modes, the longest moves (relative to the tau of each sample, if these differ) are
+        removed until there are enough. At most the number of distinct samples.
+    metric : {"euclidean", "periodic", "haversine", "cosine"}, default="euclidean"
+        How distances are measured, see `quickshift.QuickShift`. "periodic" is implied if `period`
+        is given.
     period : array-like of shape (n_features,), optional
         Length of each feature's period, ``numpy.inf`` for a feature that is not periodic.
     rtol : float, default=1e-9
@@ -85,6 +91,9 @@ class QuickShift:
         differ from those of a fit in memory by twice as much.
     min_significance : float or "auto", default="auto"
         Least significance of a mode that stays a cluster of its own.
+    scale : {"std", "iqr"} or array-like of shape (n_features,), optional
+        By what to divide the features before distances are taken, see `quickshift.QuickShift`.
+        Lengths are then in units of `scale_`; modes and densities stay in those of the data.
     ties : {"total", "strict"}, default="total"
         Which of two samples of equal density is higher.
     client : dask.distributed.Client, optional
@@ -132,6 +141,8 @@ class QuickShift:
         The tau; with local scale that of each sample, read on first access.
     n_neighbors_ : int
         The number of neighbors used; only with local scale.
+    scale_ : ndarray of shape (`n_features_in_`,)
+        The numbers that the features were divided by; 1 if they were not.
     n_partitions_ : int
         Number of boxes.
     n_samples_ : int
@@ -158,10 +169,11 @@ class QuickShift:
         n_neighbors: int | Literal["auto"] = "auto",
         kernel: str = "gaussian",
         n_clusters: int | None = None,
-        metric: Literal["euclidean", "periodic"] = "euclidean",
+        metric: Literal["euclidean", "periodic", "haversine", "cosine"] = "euclidean",
         period: ArrayLike | None = None,
         rtol: float = 1e-9,
         min_significance: float | Literal["auto"] = "auto",
+        scale: Literal["std", "iqr"] | ArrayLike | None = None,
         ties: Literal["total", "strict"] = "total",
         client: Any = None,
         directory: str | Path | None = None,
@@ -179,6 +191,7 @@ class QuickShift:
         self.period = period
         self.rtol = rtol
         self.min_significance = min_significance
+        self.scale = scale
         self.ties = ties
         self.client = client
         self.directory = directory
@@ -214,7 +227,8 @@ class QuickShift:
         QuickShift
             The fitted estimator.
         """
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_absent"]:
+        kept = ("_absent", "_edges")
+        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)  # of an earlier fit
         settings = self._settings()
         folder, temporary = self._folder()
@@ -223,7 +237,7 @@ class QuickShift:
             n_rows = sum(chunk.n_rows for chunk in chunks)
             with closing(self._executor(n_rows)) as executor, self._shown() as progress:
                 passes = Passes(self._store(folder, chunks), executor, progress, self.resume)
-                self._fit, facts = self._run(passes, chunks, settings)
+                self._fit = self._run(passes, chunks, settings)
             self._fit.passes.progress = self.progress
         except BaseException:
             if temporary:
@@ -231,7 +245,7 @@ class QuickShift:
             raise
         if temporary:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._set_attributes(facts)
+        self._set_attributes(chunks)
         return self
 
     def _settings(self) -> LocalSettings | KernelSettings:
@@ -243,7 +257,8 @@ class QuickShift:
             min_significance=self.min_significance,
         )
         kernel = get_kernel(self.kernel)
-        local = isinstance(self.bandwidth, str) and self.bandwidth == "local"
+        bandwidth = check_bandwidth_or_rule(self.bandwidth, ("local", *RULES))
+        local = bandwidth == "local"
         check_local(kernel.name, self.n_neighbors, local=local)
         cut_by: dict[str, Any] = {
             "tau": check_cut(self.tau, self.n_clusters, np.iinfo(np.int64).max),
@@ -255,9 +270,7 @@ class QuickShift:
         }
         rtol = check_rtol(self.rtol)
         return (
-            LocalSettings(**cut_by)
-            if local
-            else KernelSettings(self.bandwidth, kernel, rtol, **cut_by)
+            LocalSettings(**cut_by) if local else KernelSettings(bandwidth, kernel, rtol, **cut_by)
         )
 
     def _folder(self) -> tuple[Path, bool]:
@@ -279,7 +292,8 @@ class QuickShift:
     def _store(self, folder: Path, chunks: list[Chunk]) -> Store:
         """Return the files of a run; those of other data or parameters have another name."""
         names = (
-            "bandwidth tau n_neighbors kernel n_clusters metric period rtol min_significance ties"
+            "bandwidth tau n_neighbors kernel n_clusters metric period rtol min_significance scale "
+            "ties"
         )
         parameters = [getattr(self, name) for name in (*names.split(), "n_partitions")]
         digest = hashlib.sha256(repr((parameters, chunks)).encode()).hexdigest()[:16]
@@ -305,22 +319,47 @@ class QuickShift:
 
     def _run(
         self, passes: Passes, chunks: list[Chunk], settings: LocalSettings | KernelSettings
-    ) -> tuple[Fit, Facts]:
-        check_choice(self.metric, "metric", ("euclidean", "periodic"))
-        period = check_metric(self.metric, self.period, len(chunks[0].columns))
-        local = isinstance(settings, LocalSettings)
-        facts = scan_chunks(passes, chunks, period)
+    ) -> Fit:
+        n_features = len(chunks[0].columns)
+        space = unscaled_space(self.metric, self.period, n_features)
+        scale = check_scale(self.scale, self.metric, space.period, n_features)
+        settings = self._in_coordinates(settings, space)
+        facts = with_scale(passes, chunks, scan_chunks(passes, chunks, space), scale)
+        self._space = facts.space
         if isinstance(settings, LocalSettings):
             check_frequencies(facts.total_weight, facts.n_present)
             k = check_n_neighbors(self.n_neighbors, facts.total_weight)
             settings = replace(settings, n_neighbors=k)
-        n_boxes, most_rows = self._sizes(passes, facts, local=local)
-        make_boxes(passes, chunks, facts, n_boxes, period)
+        n_boxes, most_rows = self._sizes(passes, facts, local=isinstance(settings, LocalSettings))
+        make_boxes(passes, chunks, facts, n_boxes, most_rows // 2)
         passes.store = replace(passes.store, most_rows=most_rows)
         halo = min(most_rows // 2, 2 * facts.n_present // n_boxes + 1)
         if isinstance(settings, LocalSettings):
-            return fit_local(passes, facts, settings, halo), facts
-        return fit_kernel(passes, facts, settings, halo), facts
+            return fit_local(passes, facts, settings, halo)
+        return fit_kernel(passes, facts, settings, halo)
+
+    def _in_coordinates(
+        self, settings: LocalSettings | KernelSettings, space: Space
+    ) -> LocalSettings | KernelSettings:
+        """Turn the lengths that the user gave into distances of coordinates."""
+        self._given: dict[tuple[str, float], float] = {}
+        if settings.tau is not None:
+            settings = replace(settings, tau=self._from_user(settings.tau, "tau", space))
+        if isinstance(settings, KernelSettings) and not isinstance(settings.bandwidth, str):
+            h = self._from_user(settings.bandwidth, "bandwidth", space)
+            settings = replace(settings, bandwidth=h)
+        return settings
+
+    def _from_user(self, length: float, name: str, space: Space) -> float:
+        """Convert a length, and remember it: converting it back might change its last bits."""
+        distance: float = space.from_user(length, name)
+        self._given[name, distance] = length
+        return distance
+
+    def _to_user(self, distance: float, name: str) -> float:
+        """Return a length as users see it: exactly as they gave it, if they did."""
+        given = self._given.get((name, distance))
+        return float(self._space.to_user(distance)) if given is None else float(given)
 
     def _sizes(self, passes: Passes, facts: Facts, *, local: bool) -> tuple[int, int]:
         """Return the number of boxes and the most rows of a task: in a resumed run, as before."""
@@ -335,13 +374,18 @@ class QuickShift:
         publish(path, np.array([n_boxes, 2 * rows]))
         return n_boxes, 2 * rows
 
-    def _set_attributes(self, facts: Facts) -> None:
+    def _set_attributes(self, chunks: list[Chunk]) -> None:
         fit = self._fit
         modes = fit.clusters.modes
-        self.n_samples_, self.n_features_in_ = facts.n_rows, facts.least.size
+        self.n_samples_ = sum(chunk.n_rows for chunk in chunks)
+        self.n_features_in_ = len(chunks[0].columns)
+        units = self._space.units
+        self.scale_ = np.ones(self.n_features_in_) if units is None else units.copy()
         self.n_partitions_ = len(fit.passes.store.counts)
         self.n_clusters_ = len(fit.clusters)
         self.modes_ = fit.leaves.point[modes]
+        if not self._space.keeps_points:
+            self.modes_ = fit.passes.store.read_at("given", fit.leaves.position[modes])
         self.mode_indices_ = fit.leaves.row[modes]
         self.mode_densities_ = fit.kind.densities(fit.leaves.height[modes])
         self.min_significance_ = fit.clusters.min_significance
@@ -358,15 +402,17 @@ class QuickShift:
     def bandwidth_(self) -> float | Floats:
         """The bandwidth, or r of each sample."""
         if isinstance(self._fit.kind, KernelHeights):
-            return self._fit.kind.density.bandwidth
-        return -heights_by_row(self._fit, self.n_samples_, self._absent)
+            return self._to_user(self._fit.kind.density.bandwidth, "bandwidth")
+        r: Floats = self._space.to_user(-heights_by_row(self._fit, self.n_samples_, self._absent))
+        return r
 
     @cached_property
     def tau_(self) -> float | Floats:
         """The tau of the cut, or of each sample."""
         if self._fit.tau is not None:
-            return self._fit.tau
-        return taus_by_row(self._fit, self.n_samples_, self._absent)
+            return self._to_user(self._fit.tau, "tau")
+        tau: Floats = self._space.to_user(taus_by_row(self._fit, self.n_samples_, self._absent))
+        return tau
 
     @cached_property
     def tree_(self) -> ClusterTree:
@@ -388,25 +434,37 @@ class QuickShift:
         Parameters
         ----------
         tau : float
-            Longest move. It may not be longer than the tau of the fit, because longer moves were
-            not searched for; after a fit with ``tau=numpy.inf``, any tau is possible.
+            Longest move. With a bandwidth, it may not be longer than the tau of the fit, because
+            longer moves were not searched for; after a fit with ``tau=numpy.inf``, any tau is
+            possible. With local scale, any tau is possible, and the first call searches for the
+            longer moves.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Cluster of each sample.
         """
-        fit, length = self._fit, check_tau(tau)
+        fit = self._fit
+        length = self._space.from_user(check_tau(tau), "tau")
         if length > fit.reach:
-            known = "one tau per sample" if fit.tau is None else f"tau={fit.tau!r}"
+            most = self._to_user(fit.reach, "tau")
             raise ValueError(
-                f"tau is {tau!r}, expected at most {fit.reach!r}: the fit was made with {known}, "
-                f"and longer moves were not searched for. Fit with tau=numpy.inf."
+                f"tau is {tau!r}, expected at most {most!r}: the fit was made with this tau, and "
+                f"longer moves were not searched for. Fit with tau=numpy.inf."
             )
         with self._passes() as passes:
-            leaves = cut(passes, length, fit.order, fit.edges, "top-at")
+            leaves = cut(passes, length, fit.order, self._edges, "top-at")
             recut = Cut(fit, length, leaves, name="top-at")
             return labels_by_row(recut, self.n_samples_, self._absent, passes)
+
+    @cached_property
+    def _edges(self) -> Edges | None:
+        """The edges that are not in the files of the boxes."""
+        fit = self._fit
+        if fit.tau is not None:
+            return fit.edges
+        with self._passes() as passes:
+            return edges_beyond(passes, fit.order)
 
     def write_labels(self, path: str | Path) -> None:
         """Write a Parquet file with the columns id, label and density.

@@ -75,12 +75,11 @@ def heights_by_row(fit: Fit, n_rows: int, absent: Absent | None) -> Floats:
 
 def taus_by_row(fit: Fit, n_rows: int, absent: Absent | None) -> Floats:
     """Return the tau of every row, in the order of the user's data."""
-    return _by_row(fit, n_rows, "tau", None if absent is None else (absent.row, absent.tau))
+    name = "tau" if fit.removed is None else "kept-tau"
+    return _by_row(fit, n_rows, name, None if absent is None else (absent.row, absent.taus(fit)))
 
 
-def _by_row(
-    fit: Fit, n_rows: int, name: str, others: tuple[Indices, Floats | None] | None
-) -> Floats:
+def _by_row(fit: Fit, n_rows: int, name: str, others: tuple[Indices, Floats] | None) -> Floats:
     values = np.empty(n_rows)
     store = fit.passes.store
     for box in range(len(store.counts)):

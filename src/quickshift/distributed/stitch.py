@@ -16,8 +16,7 @@ import numpy as np
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.distributed.store import Store
-from quickshift.distributed.tasks.climbing import Tops
-from quickshift.stages.samples import build_samples
+from quickshift.distributed.tasks.climbing import Tops, highest_first
 
 __all__ = ["Edges", "Leaves", "leaves_of", "pieces_of", "stitch"]
 
@@ -166,8 +165,5 @@ def _tops_of(store: Store, positions: Indices, firsts: Indices, name: str) -> In
 
 def _highest_first(store: Store, tops: Tops, chosen: Indices, bits: int) -> Indices:
     """Sort some tops in descending order of height; the first of duplicate rows is higher."""
-    by_row = chosen[np.argsort(tops.row[chosen])]
-    tree = build_samples(tops.point[by_row], None, store.partition.period, n_jobs=1).tree
-    heights = np.ascontiguousarray(tops.height[by_row])
-    order = _core.sort_by_height(tree, heights, bits, np.arange(by_row.size))
-    return by_row[order.view(np.int64)]
+    some = tops.point[chosen], tops.height[chosen], tops.row[chosen]
+    return chosen[highest_first(store, *some, bits)]

@@ -7,6 +7,7 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ``points``            coordinates, (n, d); periodic features are wrapped into [0, period)
 ``rows``              number of each row in the user's data
 ``weights``, ``ids``  weights and identifiers, if there are any
+``given``             the user's features, if these are not the coordinates themselves
 ``blocks``            bounding boxes of successive runs of `BLOCK` rows, (n_blocks, 2, d)
 ``heights``           sums of kernel profiles, or -r
 ``tau``               longest move of each row under local scale
@@ -14,6 +15,8 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ``distance``          distance to the parent, infinite if there is none within reach
 ``dips``              whether the parent has a lower height, see `ClusterTree.pieces`
 ``beyond``            the nearest higher row of rows whose parent is out of reach, if one is known
+``removed``           places of the rows whose edges were removed to get more clusters than modes
+``kept-tau``          under local scale, the tau of each row that removes the same edges
 ``top``               number of the row's local top, see `quickshift.distributed.stitch`
 ``piece``             piece of each local top
 ``halo``, ``extra``   under local scale, which rows of other boxes are near a row of this one
@@ -178,7 +181,7 @@ class Store:
         return Path(self.directory) / f"{name}.npy"
 
 
-_DATA = {"points", "rows", "weights", "ids", "blocks"}
+_DATA = {"points", "rows", "weights", "ids", "given", "blocks"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 

@@ -26,7 +26,6 @@ from quickshift.checks.numbers import (
 )
 from quickshift.estimators.base import validated
 from quickshift.estimators.pickles import PickledWithVersion
-from quickshift.estimators.spaces import Space
 from quickshift.estimators.summarize import reproduce, summarize
 from quickshift.estimators.summary import Summary
 from quickshift.extras import optional_import
@@ -38,6 +37,7 @@ from quickshift.memory import (
     require_memory,
     share_bytes,
 )
+from quickshift.spaces import Space
 from quickshift.stages.clusters import (
     Clusters,
     assessed_tree,

@@ -24,7 +24,6 @@ from quickshift.estimators.base import KernelName, all_or_nothing, validated
 from quickshift.estimators.callbacks import CallbackSupportMixin, FitReport, with_callbacks
 from quickshift.estimators.fitted_quick_shift import FittedQuickShift
 from quickshift.estimators.progress_bar import shown_progress
-from quickshift.estimators.spaces import Space, space_of
 from quickshift.kernels import get_kernel
 from quickshift.memory import (
     embedding_bytes,
@@ -33,6 +32,7 @@ from quickshift.memory import (
     require_memory,
 )
 from quickshift.progress import Progress
+from quickshift.spaces import Space, space_of
 from quickshift.stages.clusters import (
     Clusters,
     clusters_of,

@@ -42,8 +42,13 @@ class PixelGraph:
 
     def highest_first(self, rows: Indices) -> Indices:
         """Sort pixels in descending order of height; of equal heights, the larger index first."""
-        rising = np.lexsort((rows, rounded(self.heights[rows], SIGNIFICANT_BITS)))
-        return rows[rising[::-1]]
+        return rows[highest_pixels_first(rows, self.heights[rows])]
+
+
+def highest_pixels_first(numbers: Indices, heights: Floats) -> Indices:
+    """Return the order of pixels of some heights: the highest first, then the larger number."""
+    rising = np.lexsort((numbers, rounded(heights, SIGNIFICANT_BITS)))
+    return rising[::-1]
 
 
 def window_reach(

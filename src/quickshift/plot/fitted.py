@@ -10,7 +10,7 @@ from quickshift.arrays import Floats, Indices
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.pipelines import quick_shift_of
 from quickshift.estimators.quick_shift import QuickShift
-from quickshift.estimators.spaces import Globe
+from quickshift.spaces import Globe
 from quickshift.stages.local_scale import LocalScale, n_varying
 from quickshift.stages.tree.cluster_tree import ClusterTree
 

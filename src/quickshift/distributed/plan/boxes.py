@@ -4,19 +4,28 @@ import shutil
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Indices
 from quickshift.distributed.inputs import Chunk
-from quickshift.distributed.partition import split_space
+from quickshift.distributed.partition import Partition, split_boxes, split_space
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.tasks.boxes import Facts, chunk_folder, gather, scan, scatter
+from quickshift.distributed.tasks.boxes import (
+    Facts,
+    chunk_folder,
+    gather,
+    sample_boxes,
+    scan,
+    scatter,
+)
+from quickshift.spaces import Space
 
 __all__ = ["make_boxes", "scan_chunks"]
 
 _SAMPLED = 1 << 20  # most rows of the sample that the partition is made of
 _SAMPLED_PER_BOX = 4096
+_ROUNDS = 8  # of dividing boxes that are too large; equal rows cannot be divided
 
 
-def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> Facts:
+def scan_chunks(passes: Passes, chunks: list[Chunk], space: Space) -> Facts:
     """Check all rows, and describe them.
 
     Parameters
@@ -25,16 +34,16 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
         Runs the tasks.
     chunks : list of Chunk
         The input.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
+    space : Space
+        The coordinates in which the rows are described.
 
     Returns
     -------
     Facts
         Those of all chunks together.
     """
-    step = max(sum(chunk.n_rows for chunk in chunks) // _SAMPLED, 1)
-    found = passes.run("scan", scan, [(chunk, period, step) for chunk in chunks])
+    step = -(-sum(chunk.n_rows for chunk in chunks) // _SAMPLED)
+    found = passes.run("scan", scan, [(chunk, space, step) for chunk in chunks])
     facts = Facts(
         n_rows=sum(f.n_rows for f in found),
         n_present=sum(f.n_present for f in found),
@@ -43,6 +52,7 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
         least=np.min([f.least for f in found], axis=0),
         most=np.max([f.most for f in found], axis=0),
         sample=np.concatenate([f.sample for f in found]),
+        space=space,
     )
     if facts.n_present == 0:
         raise ValueError("the weights are all zero, expected at least one row of positive weight.")
@@ -50,7 +60,7 @@ def scan_chunks(passes: Passes, chunks: list[Chunk], period: Floats | None) -> F
 
 
 def make_boxes(
-    passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int, period: Floats | None
+    passes: Passes, chunks: list[Chunk], facts: Facts, n_boxes: int, most_rows: int | None = None
 ) -> None:
     """Divide space into boxes, and write the rows of each.
 
@@ -64,14 +74,19 @@ def make_boxes(
         From `scan_chunks`.
     n_boxes : int
         Number of boxes wanted.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
+    most_rows : int, optional
+        Boxes with more rows are divided again, unless all their rows are equal.
     """
     step = max(len(facts.sample) // (_SAMPLED_PER_BOX * n_boxes), 1)
-    partition = split_space(facts.sample[::step], n_boxes, period)
+    partition = split_space(facts.sample[::step], n_boxes, facts.space.period)
     store = passes.store
-    store.write_partition(partition)
-    starts = passes.run("scatter", scatter, [(store, chunk) for chunk in chunks])
+    for _ in range(_ROUNDS):
+        store.write_partition(partition)
+        starts = passes.run("scatter", scatter, [(store, chunk, facts.space) for chunk in chunks])
+        smaller = _divided_again(passes, partition, chunks, starts, most_rows)
+        if len(smaller) == len(partition):
+            break
+        partition = smaller
     slices = [
         [
             (chunk.number, int(start[box]), int(start[box + 1]))
@@ -87,3 +102,27 @@ def make_boxes(
     )
     for chunk in chunks:
         shutil.rmtree(chunk_folder(store, chunk.number), ignore_errors=True)
+
+
+def _divided_again(
+    passes: Passes,
+    partition: Partition,
+    chunks: list[Chunk],
+    starts: list[Indices],
+    most_rows: int | None,
+) -> Partition:
+    """Divide the boxes that have too many rows, by a sample of these rows alone."""
+    counts = np.sum([np.diff(start) for start in starts], axis=0)
+    if most_rows is None or (counts <= most_rows).all():
+        return partition
+    n_parts = np.where(counts > most_rows, -(-counts * 6 // (5 * most_rows)), 1)
+    steps = np.where(n_parts > 1, np.maximum(counts // (_SAMPLED_PER_BOX * n_parts), 1), 0)
+    samples = passes.run(
+        "sample-boxes",
+        sample_boxes,
+        [
+            (passes.store, chunk.number, start, steps)
+            for chunk, start in zip(chunks, starts, strict=True)
+        ],
+    )
+    return split_boxes(partition, np.concatenate(samples), n_parts)

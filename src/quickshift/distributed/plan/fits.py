@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quickshift.arrays import Indices
-from quickshift.checks.numbers import check_count
-from quickshift.distributed.plan.forest import cut, edges_beyond
+from quickshift.distributed.plan.forest import Removed, cut, edges_beyond, remove_longest
 from quickshift.distributed.plan.heights import kernel_reach, measure_scales
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
@@ -79,7 +78,9 @@ class Fit:
     clusters : Grouping
         Which leaf belongs to which cluster.
     edges : Edges or None
-        Edges that are not in the files of the boxes.
+        Edges that are not in the files of the boxes. If tau is None, the cut did not need them.
+    removed : Removed or None
+        The removal of edges, if there are more clusters than modes.
     """
 
     passes: Passes
@@ -90,6 +91,7 @@ class Fit:
     leaves: Leaves
     clusters: Grouping
     edges: Edges | None = None
+    removed: Removed | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     Fit
     """
     kernel, h = settings.kernel, settings.bandwidth
-    samples = stand_in(passes, facts)
+    samples = stand_in(facts)
     if isinstance(h, str):
         h = bandwidth_by_rule(passes, facts, h, kernel, most_rows)
     estimate = make_estimate(samples, h, kernel, settings.rtol, 1)
@@ -151,12 +153,14 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     climbed = tau if settings.tau is None else min(tau, _CLIMBED * h)
     passes.each_box("climb", climb_box, climbed, order)
     edges = edges_beyond(passes, order) if tau > climbed else None
+    removed = _removed(passes, settings, order)
+    reach, tau = tau, tau if removed is None else removed.longest
     leaves = cut(passes, tau, order, edges)
-    fit = Fit(passes, order, kind, tau, tau, leaves, _unmerged(leaves), edges)
+    fit = Fit(passes, order, kind, tau, reach, leaves, _unmerged(leaves), edges, removed)
     if settings.tau is not None:
         return fit
     linked = kind.linked(passes, leaves, tau, order)
-    chance = chance_significance(facts.total_weight, samples.n_features, kernel=kernel.name)
+    chance = chance_significance(facts.total_weight, samples.dimension, kernel=kernel.name)
     return replace(fit, clusters=_merged(linked, settings, chance, "largest"))
 
 
@@ -193,7 +197,7 @@ def _fit_scale(
     passes: Passes, facts: Facts, settings: LocalSettings, k: int, most_rows: int
 ) -> Fit:
     """Find clusters for one K."""
-    samples = stand_in(passes, facts)
+    samples = stand_in(facts)
     neighbors = neighbors_of(passes, facts, k)
     measure_scales(passes, neighbors, most_rows)
     nothing = np.empty(0)
@@ -205,19 +209,27 @@ def _fit_scale(
         edges = edges_beyond(passes, order)
         leaves = cut(passes, tau, order, edges)
         return Fit(passes, order, kind, tau, math.inf, leaves, _unmerged(leaves), edges)
+    removed = _removed(passes, settings, order)
     leaves = cut(passes, None, order)
     linked = kind.linked(passes, leaves, None, order)
     multiple = k / default_neighbors(facts.total_weight)
     chance = chance_by_scale(facts.total_weight, neighbors.dimension, multiple)
     clusters = _merged(linked, settings, chance, "last")
-    return Fit(passes, order, kind, None, 0.0, leaves, clusters)
+    return Fit(passes, order, kind, None, math.inf, leaves, clusters, removed=removed)
 
 
-def stand_in(passes: Passes, facts: Facts) -> Samples:
+def stand_in(facts: Facts) -> Samples:
     """Return two samples with the total weight and the ranges of all: the corners of their box."""
     half = facts.total_weight / 2
-    corners = np.stack([facts.least, facts.most])
-    return build_samples(corners, np.array([half, half]), passes.store.partition.period, n_jobs=1)
+    space = facts.space
+    return build_samples(
+        np.stack([facts.least, facts.most]),
+        np.array([half, half]),
+        space.period,
+        on_sphere=space.on_sphere,
+        units=space.units,
+        n_jobs=1,
+    )
 
 
 def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
@@ -226,12 +238,20 @@ def neighbors_of(passes: Passes, facts: Facts, k: int) -> Neighbors:
     The spacing depends on the number of distinct rows only if that is small. They are counted
     unless a part of the sample has enough of them.
     """
-    dimension = max(int((facts.least < facts.most).sum()), 1)
+    dimension = facts.n_varying
     widest = spacing_for(facts.n_rows, dimension)
     distinct = len(np.unique(facts.sample[:_SAMPLED], axis=0))
     if spacing_for(distinct, dimension) < widest:
         distinct = sum(passes.each_box("locations", count_locations))
     return Neighbors(k, spacing_for(distinct, dimension), dimension)
+
+
+def _removed(
+    passes: Passes, settings: KernelSettings | LocalSettings, order: Order
+) -> Removed | None:
+    """Remove edges if there are fewer modes than clusters are wanted."""
+    wanted = settings.n_clusters
+    return None if wanted is None else remove_longest(passes, wanted, order)
 
 
 def _unmerged(leaves: Leaves) -> Grouping:
@@ -245,8 +265,6 @@ def _merged(
 ) -> Grouping:
     """Merge insignificant leaves, as a fit in memory does."""
     tree = linked.tree
-    if settings.n_clusters is not None:
-        check_count(settings.n_clusters, "n_clusters", len(tree), "the number of modes of the cut")
     least = settings.min_significance
     found = merge_modes(linked.forest, tree, settings.n_clusters, least, chance, gap=gap)
     return Grouping(found.forest.labels, found.forest.roots, tree, found.min_significance)

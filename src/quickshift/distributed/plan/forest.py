@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
+from quickshift.checks.numbers import check_count
 from quickshift.distributed.distances import compared, squared_distances
 from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.plan.passes import Passes
@@ -12,9 +13,16 @@ from quickshift.distributed.stitch import Edges, Leaves, stitch
 from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.climbing import Order, cut_box
 from quickshift.distributed.tasks.queries import Climbers, assign_in_box
+from quickshift.distributed.tasks.removing import (
+    Longest,
+    count_trees,
+    longest_edges,
+    remove_edges,
+    some_longest,
+)
 from quickshift.stages.parent_graph import rounded
 
-__all__ = ["cut", "edges_beyond", "parents_beyond"]
+__all__ = ["Removed", "cut", "edges_beyond", "parents_beyond", "remove_longest"]
 
 
 def cut(
@@ -46,6 +54,64 @@ def cut(
     tops = passes.each_box("cut", cut_box, tau, name)
     kept = None if edges is None or tau is None else edges.up_to(tau)
     return stitch(passes.store, tops, order.bits, name, kept)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """The removal of edges.
+
+    Attributes
+    ----------
+    longest : float
+        Length of the longest edge that was kept; under local scale, relative to the tau of its row.
+    multiple : float
+        Under local scale, the multiple of their tau by which other points than rows are cut.
+    """
+
+    longest: float
+    multiple: float
+
+
+def remove_longest(passes: Passes, n_trees: int, order: Order) -> Removed | None:
+    """Remove the longest edges until there are enough trees, as `quickshift.stages.cut_into` does.
+
+    The removed edges are in files, and later cuts leave them out.
+
+    Parameters
+    ----------
+    passes : Passes
+        Runs the tasks. The boxes were climbed.
+    n_trees : int
+        Number of trees wanted.
+    order : Order
+        Which of two rows is higher.
+
+    Returns
+    -------
+    Removed or None
+        None if there are enough trees.
+    """
+    store = passes.store
+    fewest, most = np.sum(passes.each_box("trees", count_trees), axis=0).tolist()
+    if n_trees <= fewest:
+        return None
+    what = "the number of distinct samples of positive weight"
+    n = check_count(n_trees, "n_clusters", most, what) - fewest
+    found = passes.each_box("longest", longest_edges, n + 1, order)
+    fields = (np.concatenate([getattr(f, name) for f in found]) for name in Longest.__annotations__)
+    edges = some_longest(store, Longest(*fields), n + 1, order)
+    longest = float(edges.length[n]) if len(edges.length) > n else 0.0
+    removed = np.sort(edges.position[:n])
+    ends = np.searchsorted(removed, store.offsets)
+    multiples = passes.run(
+        "remove",
+        remove_edges,
+        [
+            (store, box, removed[ends[box] : ends[box + 1]] - store.offsets[box], longest)
+            for box in range(len(store.counts))
+        ],
+    )
+    return Removed(longest, max(multiples))
 
 
 def edges_beyond(passes: Passes, order: Order) -> Edges:

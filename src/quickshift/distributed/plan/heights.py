@@ -16,7 +16,12 @@ from quickshift.distributed.tasks.queries import (
     nearest_locations,
     sums_at,
 )
-from quickshift.distributed.tasks.scaling import measure_box, measure_open, scales_among
+from quickshift.distributed.tasks.scaling import (
+    measure_box,
+    measure_open,
+    scales_among,
+    scales_in_box,
+)
 from quickshift.kernels import Kernel
 
 __all__ = ["kernel_reach", "measure_scales", "scales_at", "sum_at_points"]
@@ -99,10 +104,35 @@ def measure_scales(passes: Passes, neighbors: Neighbors, most_rows: int) -> None
 
 
 def scales_at(passes: Passes, points: Floats, neighbors: Neighbors) -> tuple[Floats, Floats]:
-    """Return r and tau of other points."""
-    if not len(points):
-        return np.empty(0), np.empty(0)
-    files = _ask(passes, points, np.full(len(points), np.inf), neighbors)
+    """Return r and tau of other points.
+
+    Most of them are known from the rows of the box that the point is in. The others are measured
+    among the locations near them in all boxes.
+    """
+    store = passes.store
+    r, tau, bounds = (np.empty(len(points)) for _ in range(3))
+    complete = np.zeros(len(points), dtype=bool)
+    own = store.partition.boxes_of(points)
+    boxes = np.unique(own).tolist()
+    parts = [np.flatnonzero(own == box) for box in boxes]
+    found = passes.run(
+        "scales-in",
+        scales_in_box,
+        [(store, box, points[q], neighbors) for box, q in zip(boxes, parts, strict=True)],
+    )
+    for q, answer in zip(parts, found, strict=True):
+        r[q], tau[q], bounds[q], complete[q] = answer
+    rest = np.flatnonzero(~complete)
+    if rest.size:
+        r[rest], tau[rest] = _scales_at(passes, points[rest], bounds[rest], neighbors)
+    return r, tau
+
+
+def _scales_at(
+    passes: Passes, points: Floats, bounds: Floats, neighbors: Neighbors
+) -> tuple[Floats, Floats]:
+    """Return r and tau of points, among the locations near them in all boxes."""
+    files = _ask(passes, points, bounds, neighbors)
     parts = [
         (passes.store, points[first : first + _QUERIES], Answers(files, first), neighbors)
         for first in range(0, len(points), _QUERIES)

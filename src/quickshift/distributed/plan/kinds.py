@@ -48,7 +48,10 @@ class KernelHeights:
     ) -> LinkedLeaves:
         """Return the cluster tree of the leaves, with their significance."""
         assert tau is not None  # a kernel density has one tau for all rows
-        linked = link(passes, leaves, max(tau, SHORTEST), order, lambda sums: sums)
+        on_sphere = self.estimate.samples.on_sphere
+        linked = link(
+            passes, leaves, max(tau, SHORTEST), order, lambda sums: sums, on_sphere=on_sphere
+        )
         tree = assess_by_sums(
             replace(linked.tree, log_unit=self.estimate.log_constant),
             self.estimate,
@@ -90,7 +93,14 @@ class ScaleHeights:
     ) -> LinkedLeaves:
         """Return the cluster tree of the leaves, with their significance."""
         length = None if tau is None else max(tau, SHORTEST)
-        linked = link(passes, leaves, length, order, lambda heights: levels_of(-heights))
+        linked = link(
+            passes,
+            leaves,
+            length,
+            order,
+            lambda heights: levels_of(-heights),
+            on_sphere=self.scale.samples.on_sphere,
+        )
         d, k = self.neighbors.dimension, self.neighbors.k
         tree = assess_by_levels(
             replace(linked.tree, log_unit=self.scale.log_constant, power=float(d)),

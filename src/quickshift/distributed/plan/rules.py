@@ -15,19 +15,13 @@ from quickshift.bandwidth import (
     robust_scale,
     rule_bandwidth,
     tau_rule,
-    weighted_quantile,
 )
-from quickshift.checks.numbers import check_choice
+from quickshift.distributed.plan.columns import columns_of_boxes, deviation, quantile
 from quickshift.distributed.plan.heights import measure_scales
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.tasks.queries import Neighbors
-from quickshift.distributed.tasks.statistics import (
-    angle_sums,
-    moments,
-    some_values,
-    values_between,
-)
+from quickshift.distributed.tasks.statistics import angle_sums
 from quickshift.kernels import Kernel
 from quickshift.stages.rules import MOST_WITHOUT_FLOOR
 
@@ -58,10 +52,9 @@ def bandwidth_by_rule(
     -------
     float
     """
-    check_choice(rule, "bandwidth", ("local", *RULES), "a positive number or ")
-    period = passes.store.partition.period
-    spread, widest = _spread(passes, facts, period), period_limit(kernel, period)
-    d = facts.least.size
+    period, d = facts.space.period, facts.dimension
+    spread = _spread(passes, facts, period)
+    widest = 2.0 if facts.space.on_sphere else period_limit(kernel, period)
     h = rule_bandwidth(
         rule, spread=spread, total_weight=facts.total_weight, n_features=d, kernel=kernel
     )
@@ -77,7 +70,7 @@ def tau_by_rule(
     passes: Passes, facts: Facts, bandwidth: float, kernel: Kernel, most_rows: int
 ) -> float:
     """Choose tau as `quickshift.stages.choose_tau` does; see `bandwidth_by_rule`."""
-    h_gaussian = gaussian_equivalent(bandwidth, kernel, facts.least.size)
+    h_gaussian = gaussian_equivalent(bandwidth, kernel, facts.dimension)
     farthest = nearest_quantile(passes, most_rows, 0.99)
     return tau_rule(h_gaussian, np.array([farthest]), np.ones(1))
 
@@ -91,47 +84,17 @@ def nearest_quantile(passes: Passes, most_rows: int, q: float) -> float:
     if "nearest" not in passes.done:
         measure_scales(layer, Neighbors(1, 1, 1), most_rows)
         passes.done.add("nearest")
-    return quantile(layer, None, q)
-
-
-def quantile(passes: Passes, feature: int | None, q: float) -> float:
-    """Return a weighted quantile of a feature, or of tau: that of `weighted_quantile` to the bit.
-
-    A sample gives two bounds that the order statistics are probably between. The values between the
-    bounds are collected, and the bounds are moved apart until both order statistics are among them.
-    """
-    sample = np.sort(np.concatenate(passes.each_box("sample", some_values, feature)))
-    margin = 8 / math.sqrt(len(sample))
-    while True:
-        low, high = _bounds(sample, q, margin)
-        parts = passes.each_box("quantile", values_between, feature, low, high)
-        below, above = (float(sum(getattr(p, side) for p in parts)) for side in ("below", "above"))
-        weights = np.concatenate([[below], *(p.weights for p in parts), [above]])
-        position = max(q * (weights.sum() - 1.0), 0.0)
-        whole = margin >= 1
-        if whole or below <= math.floor(position) < weights.sum() - above - 1:
-            inner = np.concatenate([p.values for p in parts])
-            values = np.concatenate([[inner.min()], inner, [inner.max()]])
-            return weighted_quantile(values, weights, q)
-        margin = min(4 * margin, 1.0)
-
-
-def _bounds(sample: Floats, q: float, margin: float) -> tuple[float, float]:
-    if margin >= 1:
-        return -math.inf, math.inf
-    low, high = np.quantile(sample, [max(q - margin, 0.0), min(q + margin, 1.0)], method="nearest")
-    return float(low), float(high)
+    return quantile(layer, columns_of_boxes(layer, None), q)
 
 
 def _spread(passes: Passes, facts: Facts, period: Floats | None) -> float:
     """Return σ̄, see `quickshift.bandwidth.spread`."""
-    d = facts.least.size
-    lengths = np.full(d, np.inf) if period is None else period
+    lengths = np.full(facts.least.size, np.inf) if period is None else period
     scales = [
         _circular(passes, k, float(p)) if math.isfinite(p) else _robust(passes, facts, k)
         for k, p in enumerate(lengths)
     ]
-    return mean_scale(np.array(scales))
+    return mean_scale(np.array(scales), facts.dimension if facts.space.on_sphere else None)
 
 
 def _robust(passes: Passes, facts: Facts, feature: int) -> float:
@@ -140,20 +103,21 @@ def _robust(passes: Passes, facts: Facts, feature: int) -> float:
         return 0.0
     largest = max(abs(facts.least[feature]), abs(facts.most[feature]))
     exponent = math.frexp(largest)[1]
-    lower, upper = (quantile(passes, feature, q) for q in (0.25, 0.75))
-    total, first, second = np.sum(
-        passes.each_box("moments", moments, feature, lower, exponent), axis=0
-    )
-    deviation = math.sqrt(max(second / total - (first / total) ** 2, 0.0))
+    columns = columns_of_boxes(passes, feature)
+    lower, upper = (quantile(passes, columns, q) for q in (0.25, 0.75))
     iqr = math.ldexp(upper, -exponent) - math.ldexp(lower, -exponent)
-    return math.ldexp(robust_scale(iqr, deviation), exponent)
+    spread = deviation(passes, columns, lower, exponent)
+    return math.ldexp(robust_scale(iqr, spread), exponent)
 
 
 def _circular(passes: Passes, feature: int, period: float) -> float:
     """Return the circular standard deviation of one feature."""
-    _, sine, cosine, _ = np.sum(passes.each_box("angles", angle_sums, feature, period, 0.0), axis=0)
-    shift = math.atan2(sine, cosine)
-    total, _, _, halves = np.sum(
-        passes.each_box("angles", angle_sums, feature, period, shift), axis=0
-    )
+    columns = columns_of_boxes(passes, feature)
+
+    def sums(shift: float) -> list[float]:
+        parts = passes.run("angles", angle_sums, [(c, period, shift) for c in columns])
+        return [float(x) for x in np.sum(parts, axis=0)]
+
+    _, sine, cosine, _ = sums(0.0)
+    total, _, _, halves = sums(math.atan2(sine, cosine))
     return circular_scale(2.0 * halves / total, period)

@@ -5,7 +5,7 @@ works on it, and so do the rules that merge modes. None of its arrays grows with
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,6 +50,8 @@ def link(
     tau: float | None,
     order: Order,
     to_levels: Callable[[Floats], Floats],
+    *,
+    on_sphere: bool = False,
 ) -> LinkedLeaves:
     """Link the pieces of the forest across all boxes.
 
@@ -65,6 +67,8 @@ def link(
         Which of two rows is higher.
     to_levels : callable
         Turns heights into the levels of the tree.
+    on_sphere : bool
+        Whether all points are on the unit sphere, see `Samples.on_sphere`.
 
     Returns
     -------
@@ -74,6 +78,7 @@ def link(
     m = len(leaves)
     merges, beside = merges_of_leaves(saddles.pieces, saddles.level, m, leaves.leaf_of_piece)
     graph, leaf_of_parent = _parents(passes, leaves, lone_leaves(merges, m), order)
+    graph = replace(graph, samples=replace(graph.samples, on_sphere=on_sphere))
     own = np.arange(m)
     taus: float | Floats = tau if tau is not None else passes.store.read_at("tau", leaves.position)
     tree = ClusterTree(

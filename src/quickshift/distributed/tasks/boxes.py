@@ -14,8 +14,9 @@ import numpy as np
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.inputs import Chunk, read_chunk, read_ids
 from quickshift.distributed.store import BLOCK, Store, publish
+from quickshift.spaces import Space
 
-__all__ = ["Facts", "chunk_folder", "gather", "scan", "scatter"]
+__all__ = ["Facts", "chunk_folder", "gather", "sample_boxes", "scan", "scatter"]
 
 _MOST_BITS = 12  # per feature, of the curve along which the rows of a box are sorted
 
@@ -38,6 +39,8 @@ class Facts:
         Smallest and largest coordinate of the rows of positive weight.
     sample : ndarray of shape (n_sampled, n_features)
         Some of the rows.
+    space : Space
+        The coordinates that all of these are in.
     """
 
     n_rows: int
@@ -47,17 +50,28 @@ class Facts:
     least: Floats
     most: Floats
     sample: Floats
+    space: Space
+
+    @property
+    def dimension(self) -> int:
+        """The d of a kernel density, see `Samples.dimension`."""
+        return max(self.least.size - self.space.on_sphere, 1)
+
+    @property
+    def n_varying(self) -> int:
+        """The d of a local scale: the number of coordinates that are not constant."""
+        return max(int((self.least < self.most).sum()) - self.space.on_sphere, 1)
 
 
-def scan(chunk: Chunk, period: Floats | None, step: int) -> Facts:
+def scan(chunk: Chunk, space: Space, step: int) -> Facts:
     """Check the rows of a chunk and describe them.
 
     Parameters
     ----------
     chunk : Chunk
         Some rows of the input.
-    period : ndarray of shape (n_features,) or None
-        Length of each feature's period.
+    space : Space
+        The coordinates in which the rows are described.
     step : int
         One row of this many is in the sample.
 
@@ -66,7 +80,7 @@ def scan(chunk: Chunk, period: Floats | None, step: int) -> Facts:
     Facts
     """
     points, weights = read_chunk(chunk)
-    points = wrapped(points, period)
+    points = _embedded(points, chunk, space)
     if weights is not None:
         points, weights = points[weights > 0], weights[weights > 0]
     return Facts(
@@ -77,13 +91,25 @@ def scan(chunk: Chunk, period: Floats | None, step: int) -> Facts:
         least=points.min(axis=0, initial=np.inf),
         most=points.max(axis=0, initial=-np.inf),
         sample=points[::step].copy(),
+        space=space,
     )
 
 
-def scatter(store: Store, chunk: Chunk) -> Indices:
+def _embedded(points: Floats, chunk: Chunk, space: Space) -> Floats:
+    """Return the coordinates of points; an error names the file that they are from."""
+    try:
+        return wrapped(space.embed(points), space.period)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} X is {chunk.path}, and its rows are counted from row {chunk.row} of the file."
+        ) from error
+
+
+def scatter(store: Store, chunk: Chunk, space: Space) -> Indices:
     """Sort the rows of a chunk by box, and write them to files of the chunk.
 
-    Rows of weight zero are written to other files.
+    Rows of weight zero are written to other files. If the coordinates of the space are not the
+    features of the user, both are written.
 
     Returns
     -------
@@ -93,9 +119,11 @@ def scatter(store: Store, chunk: Chunk) -> Indices:
     partition = store.partition
     points, weights = read_chunk(chunk)
     columns: dict[str, Numbers] = {
-        "points": wrapped(points, partition.period),
+        "points": _embedded(points, chunk, space),
         "rows": chunk.first_row + np.arange(len(points)),
     }
+    if not space.keeps_points:
+        columns["given"] = wrapped(points, space.period)
     if chunk.id is not None:
         columns["ids"] = read_ids(chunk)
     present = np.ones(len(points), dtype=bool)
@@ -109,6 +137,31 @@ def scatter(store: Store, chunk: Chunk) -> Indices:
     order = order[present[order]]
     _publish_rows(chunk_folder(store, chunk.number), columns, order)
     return np.searchsorted(box[order], np.arange(len(partition) + 1)).astype(np.int64)
+
+
+def sample_boxes(store: Store, chunk: int, starts: Indices, steps: Indices) -> Floats:
+    """Return some of the points of a chunk that `scatter` has sorted.
+
+    Parameters
+    ----------
+    store : Store
+        The files.
+    chunk : int
+        Number of the chunk.
+    starts : ndarray of shape (n_boxes + 1,)
+        From `scatter`.
+    steps : ndarray of shape (n_boxes,)
+        One row of this many is taken from each box; none if it is 0.
+
+    Returns
+    -------
+    ndarray of shape (n, n_features)
+    """
+    points = np.load(chunk_folder(store, chunk) / "points.npy", mmap_mode="r")
+    parts = [
+        points[starts[box] : starts[box + 1] : steps[box]] for box in np.flatnonzero(steps).tolist()
+    ]
+    return np.concatenate(parts)
 
 
 def _publish_rows(folder: Path, columns: dict[str, Numbers], rows: Indices) -> None:
@@ -143,7 +196,7 @@ def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[
     order = np.argsort(morton_codes(points), kind="stable")
     points = points[order]
     store.write(box, "points", points)
-    for name in ("rows", "weights", "ids"):
+    for name in ("rows", "weights", "ids", "given"):
         if (chunk_folder(store, slices[0][0]) / f"{name}.npy").exists():
             store.write(box, name, _gathered(store, slices, name)[order])
     starts = np.arange(0, len(points), BLOCK)

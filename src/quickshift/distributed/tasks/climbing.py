@@ -11,8 +11,9 @@ from quickshift.distributed.tasks.regions import Region, fitting_region
 from quickshift.kernels import get_kernel
 from quickshift.stages.density import make_estimate, sums_at_samples
 from quickshift.stages.parent_graph import find_parents
+from quickshift.stages.samples import build_samples
 
-__all__ = ["Density", "Order", "Tops", "climb_box", "cut_box", "sum_kernels"]
+__all__ = ["Density", "Order", "Tops", "climb_box", "cut_box", "highest_first", "sum_kernels"]
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -61,6 +62,19 @@ class Order:
 
     ties: str
     bits: int
+
+
+def highest_first(
+    store: Store, points: Floats, heights: Floats, rows: Indices, bits: int
+) -> Indices:
+    """Return the order of some rows, the highest first; the first of duplicate rows is higher."""
+    by_row = np.argsort(rows)
+    samples = build_samples(
+        np.ascontiguousarray(points[by_row]), None, store.partition.period, n_jobs=1
+    )
+    heights = np.ascontiguousarray(heights[by_row])
+    order = _core.sort_by_height(samples.tree, heights, bits, np.arange(by_row.size))
+    return by_row[order.view(np.int64)]
 
 
 def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None:
@@ -139,6 +153,13 @@ class Tops:
     weight: Floats
 
 
+def removed_from(store: Store, box: int) -> Indices:
+    """Return the places of the rows of a box whose edges were removed to get more clusters."""
+    if not store.has(box, "removed"):
+        return np.empty(0, dtype=np.int64)
+    return np.asarray(store.read(box, "removed"))
+
+
 def cut_box(store: Store, box: int, tau: float | None, name: str = "top") -> Tops:
     """Cut the parent graph of a box at tau, and follow the paths that are left inside the box.
 
@@ -151,7 +172,8 @@ def cut_box(store: Store, box: int, tau: float | None, name: str = "top") -> Top
     tau : float or None
         Longest edge kept; None for the tau of each row.
     name : str
-        The array in which the number of each row's top is written.
+        The array in which the number of each row's top is written. If it is "top", the forest of
+        the fit, edges are left out that were removed to get more clusters.
 
     Returns
     -------
@@ -161,6 +183,8 @@ def cut_box(store: Store, box: int, tau: float | None, name: str = "top") -> Top
     first, n = store.offsets[box], len(parent)
     limit = store.read(box, "tau") if tau is None else min(tau, _LARGEST)
     kept = np.asarray(distance <= limit)
+    if name == "top":
+        kept[removed_from(store, box)] = False
     target = np.where(kept, parent, first + np.arange(n))
     dip = kept & store.read(box, "dips")
     stays = kept & ~dip & (target >= first) & (target < first + n)

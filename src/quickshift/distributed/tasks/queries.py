@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
-from quickshift.distributed.partition import inside
+from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.climbing import Density, Order
-from quickshift.distributed.tasks.linking import tree_of
-from quickshift.distributed.tasks.regions import Region
+from quickshift.distributed.tasks.regions import Region, rows_of_blocks
 from quickshift.kernels import get_kernel
 from quickshift.stages.density import heights_at_points, make_estimate
 
@@ -187,9 +187,10 @@ def nearest_locations(store: Store, box: int, questions: Questions, neighbors: N
     ndarray of shape (n,)
         New bounds: the distance within which the box has enough locations, infinite if it has not.
     """
-    first_rows, weights = _box(store, box).samples().tree.first_rows()
-    coordinates = np.asarray(store.read(box, "points"))[first_rows]
-    tree = tree_of(coordinates, store.partition.period)
+    region = Region(store, [(box, _places_near(store, box, questions))])
+    first_rows, weights = region.samples().tree.first_rows()
+    positions = region.positions()[first_rows]
+    tree = _tree_of(region.read("points")[first_rows], store.partition.period)
     most = neighbors.k / min(1.0, float(weights.min())) + neighbors.spacing + 2
     k = int(min(most, len(weights)))
     found, enough = [], []
@@ -201,11 +202,35 @@ def nearest_locations(store: Store, box: int, questions: Questions, neighbors: N
         weight = weights[place]
         enough.append(_enough(distance, weight, neighbors))
         kept = inside(distance, questions.bound[some][:, None])
-        position = (store.offsets[box] + first_rows[place])[kept]
         query = np.broadcast_to(questions.number[some][:, None], kept.shape)[kept]
-        found.append(np.stack([query, position, weight[kept], distance[kept]]))
+        found.append(np.stack([query, positions[place][kept], weight[kept], distance[kept]]))
     store.write(box, questions.name, np.concatenate(found, axis=1))
     return np.concatenate(enough)
+
+
+def _places_near(store: Store, box: int, questions: Questions) -> Indices:
+    """Return the places of the rows of all blocks that are within the bound of a question.
+
+    These are all rows that are within a bound, with all their duplicates, and some more.
+    """
+    blocks, period = store.read(box, "blocks"), store.partition.period
+    near = np.zeros(len(blocks), dtype=bool)
+    if len(blocks) * len(questions.point) > _BLOCK or not np.isfinite(questions.bound).all():
+        near[:] = True
+    else:
+        for i, (low, high) in enumerate(blocks):
+            apart = boxes_apart(low, high, (questions.point, questions.point), period)
+            near[i] = inside(apart, questions.bound).any()
+    if not near.any():
+        near[0] = True  # an answer without locations would be a special case
+    return rows_of_blocks(np.flatnonzero(near), int(store.counts[box]))
+
+
+def _tree_of(points: Floats, period: Floats | None) -> cKDTree:
+    """Return SciPy's tree of points. It only selects candidates, with a margin for its rounding."""
+    if period is None:
+        return cKDTree(points)
+    return cKDTree(points, boxsize=np.where(np.isfinite(period), period, 0.0))
 
 
 def _enough(distance: Floats, weight: Floats, neighbors: Neighbors) -> Floats:

@@ -1,5 +1,6 @@
 """Regions: the rows of a box, followed by its halo, the rows of other boxes near it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import BLOCK, Store
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Region", "fitting_region", "read_region"]
+__all__ = ["Region", "fitting_region", "narrowed", "read_region", "rows_of_blocks"]
 
 
 @dataclass(frozen=True)
@@ -97,16 +98,8 @@ def read_region(store: Store, box: int, reach: float) -> Region:
     -------
     Region
     """
-    parts: list[tuple[int, Indices | slice]] = [(box, slice(None))]
-    partition, bounds = store.partition, store.bounds
-    cell = partition.lower[box], partition.upper[box]
-    apart = boxes_apart(*cell, (bounds[:, 0], bounds[:, 1]), partition.period)
-    for other in np.flatnonzero(inside(apart, reach)).tolist():
-        if other != box and store.counts[other]:
-            at = _places_within(store, other, cell, reach)
-            if at.size:
-                parts.append((other, at))
-    return Region(store, parts)
+    halo = [(other, places) for other, places, _ in _rows_near(store, box, reach)]
+    return Region(store, [(box, slice(None)), *halo])
 
 
 def fitting_region(store: Store, box: int, reach: float) -> Region:
@@ -121,17 +114,64 @@ def fitting_region(store: Store, box: int, reach: float) -> Region:
     return region
 
 
-def _places_within(store: Store, other: int, cell: tuple[Floats, Floats], reach: float) -> Indices:
-    """Return the places of the rows of another box that are within reach of a cell."""
-    period = store.partition.period
-    blocks = store.read(other, "blocks")
-    near = inside(boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), period), reach)
-    places = _rows_of_blocks(np.flatnonzero(near), int(store.counts[other]))
-    points = store.read(other, "points")[places]
-    return places[inside(boxes_apart(*cell, (points, points), period), reach)]
+def narrowed(store: Store, box: int, reach: float, most_rows: int) -> float:
+    """Return the largest distance, up to a given one, within which a box has not too many rows.
+
+    Only bounding boxes of blocks are read until there are not too many rows to be read.
+    """
+    while reach > 0 and _rows_in_blocks(store, box, reach) > _READ * (most_rows + BLOCK):
+        reach = reach / 2 if reach > _SHORTEST else 0.0
+    apart = [distances for _, _, distances in _rows_near(store, box, reach)]
+    found = np.concatenate([np.empty(0), *apart])
+    if found.size <= most_rows:
+        return reach
+    return float(np.partition(found, most_rows)[most_rows]) * (1 - 1e-6)
 
 
-def _rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
+_READ = 8  # times as many rows as the halo may have are read to find out how wide it may be
+_SHORTEST = float(np.finfo(np.float64).tiny)
+
+
+def _boxes_near(store: Store, box: int, reach: float) -> list[int]:
+    """Return the other boxes that have rows within a distance of a box."""
+    partition, bounds = store.partition, store.bounds
+    cell = partition.lower[box], partition.upper[box]
+    apart = boxes_apart(*cell, (bounds[:, 0], bounds[:, 1]), partition.period)
+    near = np.flatnonzero(inside(apart, reach) & (store.counts > 0))
+    return [other for other in near.tolist() if other != box]
+
+
+def _rows_in_blocks(store: Store, box: int, reach: float) -> int:
+    """Return the number of rows of all blocks of other boxes that are within reach of a box."""
+    return sum(
+        BLOCK * int(_blocks_near(store, box, other, reach).size)
+        for other in _boxes_near(store, box, reach)
+    )
+
+
+def _blocks_near(store: Store, box: int, other: int, reach: float) -> Indices:
+    """Return the blocks of another box that are within reach of a box."""
+    partition, blocks = store.partition, store.read(other, "blocks")
+    cell = partition.lower[box], partition.upper[box]
+    apart = boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), partition.period)
+    return np.flatnonzero(inside(apart, reach))
+
+
+def _rows_near(store: Store, box: int, reach: float) -> Iterator[tuple[int, Indices, Floats]]:
+    """Yield other boxes, the places of their rows within reach of a box, and the distances."""
+    partition = store.partition
+    cell = partition.lower[box], partition.upper[box]
+    for other in _boxes_near(store, box, reach):
+        blocks = _blocks_near(store, box, other, reach)
+        places = rows_of_blocks(blocks, int(store.counts[other]))
+        points = store.read(other, "points")[places]
+        apart = boxes_apart(*cell, (points, points), partition.period)
+        near = inside(apart, reach)
+        if near.any():
+            yield other, places[near], apart[near]
+
+
+def rows_of_blocks(blocks: Indices, n_rows: int) -> Indices:
     """Return the places of the rows of some blocks."""
     rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
     return rows[rows < n_rows]

@@ -1,10 +1,8 @@
 """Local scales of the rows of one box, with queries to other boxes where the halo is too small.
 
 A row is complete if all locations that determine its r and tau are in the box or its halo. The core
-does not report how far away these are, but it reports r for K and for K + 1 neighbors:
-(K + 1) r(K + 1) - K r(K) is the distance to the next neighbor, which is no nearer than the last one
-that counts. A row whose ball of that radius leaves the halo is incomplete. It is measured again
-among the locations near it in all boxes.
+reports how far away the farthest of these is. A row whose ball of that radius leaves the halo is
+incomplete. It is measured again among the locations near it in all boxes.
 """
 
 from dataclasses import dataclass
@@ -15,14 +13,13 @@ from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.queries import Answers, Neighbors, read_near
-from quickshift.distributed.tasks.regions import Region, read_region
+from quickshift.distributed.tasks.regions import Region, narrowed, read_region
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Open", "measure_box", "measure_open", "scales_among"]
+__all__ = ["Open", "measure_box", "measure_open", "scales_among", "scales_in_box"]
 
 _SAMPLED = 512  # rows by which the width of the halo is chosen
-_TRIALS = 24  # of narrower halos
-_ROUNDING = 1e-12  # relative; (K + 1) r(K + 1) - K r(K) is the difference of rounded numbers
+_THINNED = 8  # one row of this many is in the tree for that, if K is large enough
 
 
 @dataclass(frozen=True)
@@ -82,40 +79,45 @@ def measure_box(store: Store, box: int, neighbors: Neighbors, most_rows: int) ->
 
 def _bounded_scales(samples: Samples, neighbors: Neighbors) -> tuple[Floats, Floats, Floats]:
     """Return r, tau, and a distance beyond which nothing influences them, infinite if unknown."""
-    k = float(neighbors.k)
-    (r, more), tau, _ = _core.local_scales(
-        samples.tree, [k, k + 1], neighbors.spacing, neighbors.dimension
+    r, tau, reach = _core.bounded_scales(
+        samples.tree, float(neighbors.k), neighbors.spacing, neighbors.dimension
     )
+    return r, tau, reach if _has_enough(samples, neighbors) else np.full(r.size, np.inf)
+
+
+def _has_enough(samples: Samples, neighbors: Neighbors) -> bool:
+    """Return whether every point has K samples and enough locations besides itself."""
     heaviest = max(1.0, float(samples.tree.first_rows()[1].max()))
-    enough = samples.total_weight - heaviest >= k + 1
-    if not enough or samples.tree.n_locations <= neighbors.spacing:
-        return r, tau, np.full(r.size, np.inf)
-    with np.errstate(over="ignore"):
-        last = (k + 1) * more * (1 + _ROUNDING) - k * r
-    return r, tau, np.maximum(last, tau)
+    many = samples.total_weight - heaviest >= neighbors.k
+    return many and samples.tree.n_locations > neighbors.spacing
 
 
 def _fitting_region(
     store: Store, box: int, neighbors: Neighbors, most_rows: int
 ) -> tuple[Region, float]:
     """Return a box with a halo that is wide enough for most of its rows, and the halo's width."""
-    own = Region(store, [(box, slice(None))])
-    points = np.asarray(store.read(box, "points"))
-    some = points[:: -(-len(points) // _SAMPLED)]
-    tree = own.samples().tree
-    scales = neighbors.spacing, neighbors.dimension
-    with np.errstate(over="ignore"):
-        r, tau = _core.local_scales_at(tree, some, float(neighbors.k), *scales)
-        more, _ = _core.local_scales_at(tree, some, neighbors.k + 1.0, *scales)
-        last = np.maximum((neighbors.k + 1) * more - neighbors.k * r, tau)
-    reach = float(np.maximum(1.01 * last - store.partition.room(box, some), 0.0).max())
-    region = read_region(store, box, reach)
-    for _ in range(_TRIALS):
-        if region.n_rows - region.n_owned <= most_rows:
-            break
-        reach *= 0.75
-        region = read_region(store, box, reach)
-    return region, reach
+    reach = narrowed(store, box, _expected_reach(store, box, neighbors), most_rows)
+    return read_region(store, box, reach), reach
+
+
+def _expected_reach(store: Store, box: int, neighbors: Neighbors) -> float:
+    """Return the width of a halo that is probably wide enough for nearly all rows of a box."""
+    points = store.read(box, "points")
+    thinned = min(_THINNED, max(neighbors.k // 16, 1))
+    samples = build_samples(
+        np.ascontiguousarray(points[::thinned]), None, store.partition.period, n_jobs=1
+    )
+    some = np.ascontiguousarray(points[:: -(-len(points) // _SAMPLED)])
+    _, _, last = _core.bounded_scales_at(
+        samples.tree,
+        some,
+        float(-(-neighbors.k // thinned)),
+        neighbors.spacing,
+        neighbors.dimension,
+    )
+    spare = 1.01 if thinned == 1 else 1.1
+    room = store.partition.room(box, some)
+    return float(np.maximum(spare * last - room, 0.0).max())
 
 
 def _widest(tau: Floats, room: Floats, complete: Flags) -> float:
@@ -153,6 +155,43 @@ def measure_open(
     near = read_near(store, answers, len(rows.place))
     linked = near.distance <= tau[near.query] * (1 + 1e-9)
     store.write(box, "extra", np.unique(near.position[linked]))
+
+
+def scales_in_box(
+    store: Store, box: int, points: Floats, neighbors: Neighbors
+) -> tuple[Floats, Floats, Floats, Flags]:
+    """Measure points among the rows of the box that they are in.
+
+    Parameters
+    ----------
+    store : Store
+        The files.
+    box : int
+        Number of the box.
+    points : ndarray of shape (n, n_features)
+        Points in the box, which need not be rows.
+    neighbors : Neighbors
+        What determines r and tau.
+
+    Returns
+    -------
+    r, tau : ndarray of shape (n,)
+        What the rows of the box give.
+    bound : ndarray of shape (n,)
+        No location that determines r and tau is farther away than this.
+    complete : ndarray of shape (n,), bool
+        Whether no other box has such a location.
+    """
+    samples = Region(store, [(box, slice(None))]).samples()
+    points = np.ascontiguousarray(points)
+    r, tau, bound = _core.bounded_scales_at(
+        samples.tree, points, float(neighbors.k), neighbors.spacing, neighbors.dimension
+    )
+    alone = samples.n_samples == store.offsets[-1]
+    if not _has_enough(samples, neighbors):
+        bound = np.full(r.size, np.inf)
+    complete = alone | (bound <= store.partition.room(box, points) * (1 - 1e-9))
+    return r, tau, bound, complete
 
 
 def scales_among(

@@ -490,7 +490,7 @@ def link_forest(
     """
     pieces, leaf_of_piece, dips = _split_at_dips(forest, values)
     with reporting(progress, "link") as report:
-        joined, levels = _core.saddles(
+        joined, levels, _ = _core.saddles(
             samples.tree,
             values,
             pieces,

@@ -27,7 +27,7 @@ from quickshift.checks.spaces import (
     check_scaled,
 )
 
-__all__ = ["Space", "space_of"]
+__all__ = ["Space", "space_of", "unscaled_space"]
 
 # Coordinates on a sphere are rounded to multiples of 2^-50, so that longitudes do not matter at the
 # poles, where cos(π/2) is 6e-17 in floating point, and that -π and π are the same longitude.
@@ -241,19 +241,28 @@ def space_of(
     array([[1., 0., 0.]])
     """
     n_features = points.shape[1]
+    space = unscaled_space(metric, period, n_features)
+    units = check_scale(scale, metric, space.period, n_features)
+    if units is None:
+        return space
+    if isinstance(units, str):
+        units = _measured(points, weights, space.period, units)
+    check_scaled(points, units)
+    return Flat(space.period, units)
+
+
+def unscaled_space(metric: Any, period: ArrayLike | None, n_features: int) -> Space:
+    """Check a metric and its periods, and return its space, in which no feature is divided.
+
+    Examples
+    --------
+    >>> unscaled_space("cosine", None, 2).embed(np.array([[3.0, 4.0]])).round(6)
+    array([[0.6, 0.8]])
+    """
     lengths = check_metric(metric, period, n_features)
-    given = check_scale(scale, metric, lengths, n_features)
     if metric == "haversine":
         return Globe()
-    if metric == "cosine":
-        return Directions()
-    if given is None:
-        return Flat(lengths, None)
-    units = given
-    if isinstance(units, str):
-        units = _measured(points, weights, lengths, units)
-    check_scaled(points, units)
-    return Flat(lengths, units)
+    return Directions() if metric == "cosine" else Flat(lengths, None)
 
 
 def _measured(points: Numbers, weights: Floats | None, period: Floats | None, rule: str) -> Floats:

@@ -1,0 +1,165 @@
+"""Write the tables of docs/large_cost.md from benchmarks/large.json.
+
+python benchmarks/large_page.py    rewrites the tables; `make large-cost` measures first
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "large.json"
+PAGE = HERE.parent / "docs" / "large_cost.md"
+
+Result = dict[str, Any]
+
+NAMES = {"kernel": "Epanechnikov, 500 neighbors", "default": "default"}
+SIZES = (10**9, 10**11)  # for which costs are extrapolated
+LEAST = 10**7  # points of a run from which they are; starting processes dominates smaller runs
+CORES = 64  # of a machine for which they are
+
+
+def results() -> list[Result]:
+    """Return the recorded runs, by kind and number of points."""
+    found: list[Result] = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    return sorted(found, key=lambda run: (list(NAMES).index(run["kind"]), run["points"]))
+
+
+def record(run: Result) -> None:
+    """Add a run; it replaces an earlier one of the same kind and size."""
+    same = run["kind"], run["points"]
+    kept = [each for each in results() if (each["kind"], each["points"]) != same]
+    RESULTS.write_text(json.dumps([*kept, run], indent=1) + "\n")
+
+
+def write() -> None:
+    """Rewrite the tables of the page."""
+    runs = results()
+    text = PAGE.read_text()
+    for name, table in (
+        ("runs", table_of_runs(runs)),
+        ("passes", tables_of_passes(runs)),
+        ("larger", table_of_larger(runs)),
+    ):
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(start)
+        text = f"{before}{start}\n{table}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(text)
+
+
+def table_of_runs(runs: Sequence[Result]) -> str:
+    """Return time, throughput and memory of every run."""
+    header = [
+        "fit",
+        "points",
+        "partitions",
+        "time",
+        "CPU time",
+        "points per second",
+        "in memory",
+        "ratio of CPU times",
+        "client",
+        "all processes",
+        "limit",
+        "files",
+        "load when it ended",
+    ]
+    return table(header, [row_of_run(run) for run in runs])
+
+
+def row_of_run(run: Result) -> list[str]:
+    """Return one row of the table of runs."""
+    known = "seconds in memory" in run
+    n = run["points"]
+    return [
+        NAMES[run["kind"]],
+        power(n),
+        str(run["partitions"]),
+        f"{run['seconds']:.0f} s",
+        f"{run['cpu']:.0f} s",
+        f"{n / run['seconds']:,.0f}",
+        f"{n / run['seconds in memory']:,.0f}" if known else "",
+        f"{run['cpu in memory'] / run['cpu']:.2f}" if known else "",
+        f"{run['client'] / 1e6:.0f} MB",
+        f"{run['memory'] / 1e6:.0f} MB",
+        f"{run['limit'] / 1e6:.0f} MB",
+        f"{run['disk'] / n:.0f} bytes per point",
+        f"{run['load']:.1f} on {run['cores']} cores",
+    ]
+
+
+def tables_of_passes(runs: Sequence[Result]) -> str:
+    """Return what each pass reads, writes and moves, for the largest runs that were counted."""
+    parts = []
+    for kind, name in NAMES.items():
+        counted = [run for run in runs if run["kind"] == kind and "passes" in run]
+        if counted:
+            run = counted[-1]
+            title = f"{name[0].upper()}{name[1:]}, {power(run['points'])} points"
+            parts += [f"**{title}, {run['partitions']} partitions**", "", table_of_passes(run), ""]
+    return "\n".join(parts).rstrip()
+
+
+def table_of_passes(run: Result) -> str:
+    """Return what each pass of one run reads, writes and moves."""
+    n, passes = run["points"], run["passes"]
+    header = ["pass", "tasks", "bytes read per point", "written", "moved"]
+    rows = [
+        [name, str(each["tasks"]), *(f"{each[what] / n:.2f}" for what in WHAT)]
+        for name, each in passes.items()
+    ]
+    sums = [sum(each[what] for each in passes.values()) / n for what in WHAT]
+    tasks = sum(each["tasks"] for each in passes.values())
+    return table(header, [*rows, ["all", str(tasks), *(f"{each:.2f}" for each in sums)]])
+
+
+WHAT = ("read", "written", "moved")
+
+
+def table_of_larger(runs: Sequence[Result]) -> str:
+    """Return what larger fits would need, at the cost per point of the largest run of each kind."""
+    rows = []
+    for kind, name in NAMES.items():
+        of_kind = [run for run in runs if run["kind"] == kind and run["points"] >= LEAST]
+        for n in SIZES if of_kind else ():
+            run = of_kind[-1]
+            hours = run["cpu"] / run["points"] * n / 3600
+            rows.append(
+                [
+                    name,
+                    power(n),
+                    f"{power(run['points'])} points",
+                    f"{hours:,.0f}",
+                    f"{max(hours / CORES, 1):,.0f}",
+                    f"{run['disk'] / run['points'] * n / 1e12:,.2f} TB",
+                ]
+            )
+    if not rows:
+        return f"No run of at least {power(LEAST)} points has been recorded yet."
+    header = ["fit", "points", "from the run of", "core hours", "machines for one hour", "files"]
+    return table(header, rows)
+
+
+def power(n: int) -> str:
+    """Return a number in powers of ten.
+
+    Examples
+    --------
+    >>> power(20_000_000)
+    '2e7'
+    """
+    digits, exponent = f"{n:.0e}".split("e")
+    return f"{digits}e{int(exponent)}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+import quickshift as qs
+from quickshift.distributed import segment, segmentation
+from quickshift.distributed.executors import Inline
+from quickshift.distributed.pictures import TiledArray
+
+PICTURE = np.random.default_rng(0).random((70, 90, 3))
+
+
+@pytest.fixture(autouse=True)
+def _inline(monkeypatch):
+    """Run tasks in this process."""
+    monkeypatch.setattr(segmentation, "_executor", lambda *_: Inline())
+
+
+@pytest.mark.parametrize("tile", [1000, 32, (17, 90)])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"tau": 3.0, "bandwidth": 1.5, "start_label": 5},
+        {"sigma": 1.0, "window": None, "bandwidth": 2.0, "ratio": 0.5},
+    ],
+    ids=str,
+)
+def test_labels_are_those_of_the_whole_picture(tile, parameters):
+    found = segment(PICTURE, tile=tile, **parameters)
+    np.testing.assert_array_equal(found, qs.segment(PICTURE, **parameters))
+
+
+def test_plateaus_volumes_and_masks(tmp_path):
+    rng = np.random.default_rng(1)
+    volume = np.round(rng.random((24, 26, 28)), 1)
+    mask = rng.random(volume.shape) < 0.7
+    mask[:9, :9, :9] = False  # a whole tile
+    given = {"channel_axis": None, "bandwidth": 1.0, "tau": 3.0, "convert2lab": False}
+    out = np.memmap(tmp_path / "labels", dtype=np.int32, mode="w+", shape=volume.shape)
+    assert segment(volume, tile=9, mask=mask, out=out, **given) is out
+    np.testing.assert_array_equal(out, qs.segment(volume, mask=mask, **given))
+    flat = np.zeros((30, 40))
+    given = {"channel_axis": None, "tau": 4.0}
+    np.testing.assert_array_equal(segment(flat, tile=11, **given), qs.segment(flat, **given))
+
+
+def test_inputs(tmp_path):
+    expected = qs.segment(PICTURE)
+    np.save(tmp_path / "x.npy", PICTURE)
+    (tmp_path / "x.raw").write_bytes(b"header" + PICTURE.tobytes())
+    raw = np.memmap(tmp_path / "x.raw", dtype=float, mode="r", shape=PICTURE.shape, offset=6)
+    inputs = [tmp_path / "x.npy", str(tmp_path / "x.npy"), raw]
+    inputs.append(pytest.importorskip("dask.array").from_array(PICTURE, chunks=(40, 33, 2)))
+    for data in inputs:
+        found = segment(data, tile=40, directory=tmp_path / "runs")
+        np.testing.assert_array_equal(found, expected)
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_wrong_input_says_what_is_expected(tmp_path):
+    with pytest.raises(TypeError, match="image is of type list, expected the path"):
+        segment([[1.0]])
+    with pytest.raises(ValueError, match=r"image is 'x.png', expected the path"):
+        segment("x.png")
+    with pytest.raises(ValueError, match="directory is None but a client is given"):
+        segment(PICTURE, client=object())
+    with pytest.raises(ValueError, match="mask"):
+        segment(PICTURE, mask=np.zeros((70, 90), dtype=bool))
+    with pytest.raises(ValueError, match="tau is inf"):
+        segment(PICTURE, tau=np.inf)
+    broken = PICTURE.copy()
+    broken[3, 4, 1] = np.nan
+    with pytest.raises(ValueError, match="has NaN or infinity in 1 of"):
+        segment(broken, tile=40, directory=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_names_the_passes():
+    seen = []
+    segment(PICTURE, tile=40, progress=lambda name, done: seen.append((name, done)))
+    assert list(dict.fromkeys(name for name, _ in seen)) == ["density", "climb", "cut"]
+    assert seen[-1] == ("cut", 1.0)
+
+
+def test_boxes_of_any_size_are_read_from_tiles(tmp_path):
+    values = np.arange(7 * 11).reshape(7, 11)
+    array = TiledArray(str(tmp_path), "values", (7, 11), (3, 4))
+    for i in range(0, 7, 3):
+        for j in range(0, 11, 4):
+            box = slice(i, min(i + 3, 7)), slice(j, min(j + 4, 11))
+            array[box] = values[box]
+    assert array.grid == (3, 3)
+    for box in (
+        (slice(0, 7), slice(0, 11)),
+        (slice(2, 4), slice(5, 11)),
+        (slice(6, 7), slice(0, 1)),
+    ):
+        np.testing.assert_array_equal(array[box], values[box])
