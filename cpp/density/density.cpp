@@ -5,6 +5,7 @@
 
 #include "density/grid/density_grid.hpp"
 #include "density/methods.hpp"
+#include "tree/blocks.hpp"
 
 namespace quickshift {
 
@@ -25,7 +26,9 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
         "use another method");
   }
   if (options.method != DensityMethod::automatic) return options.method;
-  if (blocks && blocks_pay_for_sums(samples, options)) return DensityMethod::blocks;
+  if (blocks && blocks_fit(samples, 1) && blocks_pay_for_sums(samples, options)) {
+    return DensityMethod::blocks;
+  }
   return moments ? DensityMethod::moments : DensityMethod::direct;
 }
 
@@ -33,7 +36,7 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
 std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
-    return prepare_grid_if_cheaper(queries, samples, options);
+    return choose_grid_or_pairs(queries, samples, options).job;
   if (options.method != DensityMethod::grid) return {};
   auto job = prepare_grid(queries, samples, options);
   if (!job) {
