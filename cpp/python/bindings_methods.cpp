@@ -15,8 +15,8 @@ bool pay_for_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
   return blocks_pay_for_sums(tree, density_options(kernel, bandwidth, rtol));
 }
 
-// Estimated seconds by pairs and by the grid (NaN: no grid is possible or faster), the bytes of that
-// grid, and the bytes of a faster one that was refused (0: none was).
+// Estimated seconds by pairs and by the grid (NaN: no grid is possible or faster), the bytes of
+// that grid, and the bytes of a faster one that was refused (0: none was).
 auto choice_of_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
   const GridChoice choice =
       choose_grid_or_pairs(tree, tree, density_options(kernel, bandwidth, rtol));

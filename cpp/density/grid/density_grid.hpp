@@ -30,9 +30,9 @@ std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
 
 // The outcome of comparing the grid with summing pair by pair.
 struct GridChoice {
-  std::optional<GridJob> job;  // none if no grid is supported, faster and within the memory limit
-  double direct_seconds = 0.0;   // of summing pair by pair, estimated, on one thread
-  double refused_bytes = 0.0;  // of the smallest faster grid that needs too much memory; or 0
+  std::optional<GridJob> job;   // none if no grid is supported, faster and within the memory limit
+  double direct_seconds = 0.0;  // of summing pair by pair, estimated, on one thread
+  double refused_bytes = 0.0;   // of the smallest faster grid that needs too much memory; or 0
 };
 
 // As prepare_grid, but the grid must also be estimated to be faster than summing pair by pair, and

@@ -13,6 +13,8 @@ namespace quickshift {
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // At queries that are not samples, the error bound holds for sums down to this share of the mean
 // weight of a sample. The few queries with smaller sums, six bandwidths and more from every sample,
 // are summed pair by pair.
@@ -21,7 +23,11 @@ constexpr double smallest_share = 1e-8;
 struct Limits {
   double seconds;
   double bytes;
+  double planning;  // seconds for layouts, after which no further one is tried
 };
+
+// The share of the time for summing pair by pair that may be spent on layouts of the grid.
+constexpr double planning_share = 0.05;
 
 // The least sum for which the error bound must hold. A sum at a sample is at least its own weight.
 double least_sum(const Tree& queries, const Tree& samples) {
@@ -77,6 +83,15 @@ double seconds_of(const GridLayout& layout, int features) {
          layout.seconds_of_grid();
 }
 
+double seconds_of_planning(const GridLayout& layout) {
+  Index tiles = 0;
+  for (const auto& [place, layer] : layout.layers) {
+    tiles += layer.spread.size() + layer.partway.size() + layer.planar.size();
+  }
+  const auto pieces = static_cast<double>(layout.sources.size() + layout.targets.size());
+  return pieces * cost::planned_piece + static_cast<double>(tiles) * cost::planned_tile;
+}
+
 // Finds the cheapest width of the windows. Wider windows cost more per point and allow a coarser
 // grid. The search starts at a medium width and continues in both directions while the cost falls.
 class GridSearch {
@@ -89,9 +104,9 @@ class GridSearch {
     int start = 4;
     while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
     for (int width = start; width <= widest_window; width += 2) {
-      if (!improves(width) && (found_.job || too_slow_)) break;
+      if (!improves(width) && (found_.job || too_slow_ || planned_ > limits_.planning)) break;
     }
-    for (int width = start - 2; width >= 4; width -= 2) {
+    for (int width = start - 2; width >= 4 && planned_ <= limits_.planning; width -= 2) {
       if (!improves(width)) break;
     }
     return std::move(found_);
@@ -107,10 +122,10 @@ class GridSearch {
     too_slow_ = at_points > limits_.seconds;
     if (too_slow_) return false;
     GridJob job{{}, 2.0 * least_, 0.0};
-    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_),
-                 limits_.seconds - at_points, job.layout)) {
-      return false;
-    }
+    const bool laid_out = lay_out(queries_, samples_, plan, images_of(samples_, demand_),
+                                  limits_.seconds - at_points, job.layout);
+    planned_ += seconds_of_planning(job.layout);
+    if (!laid_out) return false;
     job.seconds = seconds_of(job.layout, samples_.features);
     if (job.seconds > limits_.seconds) return false;
     if (const double bytes = job.layout.bytes(); bytes > limits_.bytes) {
@@ -129,6 +144,7 @@ class GridSearch {
   double least_;
   Limits limits_;
   bool too_slow_ = false;  // the points alone exceed the limit
+  double planned_ = 0.0;   // seconds for the layouts so far, estimated
   GridChoice found_;
 };
 
@@ -201,7 +217,7 @@ double direct_seconds(const Tree& queries, const Tree& samples, const DensityOpt
 
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options) {
-  return cheapest(queries, samples, options, {std::numeric_limits<double>::infinity(), 0x1p31}).job;
+  return cheapest(queries, samples, options, {infinity, 0x1p31, infinity}).job;
 }
 
 GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
@@ -214,7 +230,8 @@ GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
   const double patches = static_cast<double>(patch_batch_points) * sizeof(double);
   const double bytes = scratch_limit(points, samples.features) - patches;
   const double seconds = direct_seconds(queries, samples, options);
-  GridChoice choice = cheapest(queries, samples, options, {seconds, bytes});
+  GridChoice choice =
+      cheapest(queries, samples, options, {seconds, bytes, planning_share * seconds});
   choice.direct_seconds = seconds;
   return choice;
 }
