@@ -5,6 +5,7 @@
 #include "density/methods.hpp"
 #include "parents/nearest_higher.hpp"
 #include "python/bindings.hpp"
+#include "scale/block_scales.hpp"
 
 namespace quickshift {
 
@@ -25,6 +26,13 @@ auto choice_of_sums(const Tree& tree, int kernel, double bandwidth, double rtol)
                          choice.job ? choice.job->layout.bytes() : none, choice.refused_bytes);
 }
 
+auto shares_for_scales(const Tree& tree, double neighbors, Index spacing) {
+  require(!tree.periodic, "blocks are never considered for periodic features");
+  const SearchedShares shares =
+      shares_searched(tree, {.neighbors = {neighbors}, .spacing = spacing});
+  return std::make_tuple(shares.of_tree, shares.of_blocks);
+}
+
 bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool strict) {
   require(!tree.periodic, "blocks are never considered for periodic features");
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
@@ -41,6 +49,9 @@ void bind_methods(nb::module_& m) {
         "How `kernel_sums` compares the grid with summing pair by pair: the estimated seconds of "
         "both, the bytes of the grid, and the bytes of a faster grid that was refused; for tests "
         "and benchmarks.");
+  m.def("shares_for_scales", &shares_for_scales, "tree"_a, "neighbors"_a, "spacing"_a,
+        "The shares of all points with which `local_scales` is estimated to compare a point, by "
+        "the tree and by blocks; for calibration.");
   m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
 }

@@ -40,6 +40,12 @@ struct GridChoice {
 GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
                                 const DensityOptions& options);
 
+// The estimated time of Gaussian sums pair by pair, on one thread: over the pairs within reach for
+// the kernel's tolerance, or at the samples over those within a given squared distance. Pairs of
+// other kernels take longer.
+double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options);
+double seconds_within(const Tree& samples, double reach_sq);
+
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums);
 

@@ -200,20 +200,30 @@ double reach_of_leaf(const Tree& queries, Index leaf, const Tree& samples,
 }
 
 // The estimated time of summing pair by pair, from a few query leaves that are evenly spaced in the
-// tree.
-double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+// tree. reach(leaf): the squared distance within which samples matter to a leaf.
+template <class Reach>
+double seconds_of_pairs(const Tree& queries, const Tree& samples, const Reach& reach) {
   constexpr Index most_leaves = 32;
   const Index leaves = std::min(most_leaves, queries.leaves());
   double pairs = 0.0;
   for (Index i = 0; i < leaves; ++i) {
     const Index leaf = (2 * i + 1) * queries.leaves() / (2 * leaves);
-    pairs += count_within(queries, leaf, samples, reach_of_leaf(queries, leaf, samples, options));
+    pairs += count_within(queries, leaf, samples, reach(leaf));
   }
   return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) *
          seconds_per_pair(queries, samples);
 }
 
 }  // namespace
+
+double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+  return seconds_of_pairs(
+      queries, samples, [&](Index leaf) { return reach_of_leaf(queries, leaf, samples, options); });
+}
+
+double seconds_within(const Tree& samples, double reach_sq) {
+  return seconds_of_pairs(samples, samples, [&](Index) { return reach_sq; });
+}
 
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options) {
