@@ -347,6 +347,58 @@ def test_pictures_are_refused(limited):
         qs.segment(np.zeros((2000, 2000)))
 
 
+# Scratch memory
+
+
+@pytest.fixture
+def limited_core():
+    """Return a function that sets the memory limit of the core, which is restored afterwards."""
+    before = _core.memory_limit()
+    yield _core.set_memory_limit
+    _core.set_memory_limit(before)
+
+
+def test_core_knows_the_memory_limit():
+    assert _core.memory_limit() == memory.memory_limit()
+
+
+def test_scratch_memory_follows_from_the_points_and_the_limit(limited_core):
+    limited_core(1e12)
+    assert _core.scratch_limit(1000, 2) == 256 * MIB
+    assert _core.scratch_limit(10**7, 2) == 120 * 10**7
+    assert _core.scratch_limit(10**7, 10) == 240 * 10**7
+    limited_core(400.0)
+    assert _core.scratch_limit(10**7, 2) == 100
+
+
+def test_grid_that_would_take_too_much_memory_is_refused_and_reported(limited_core):
+    tree = _core.Tree(np.random.default_rng(0).normal(size=(20_000, 3)))
+    _, _, bytes_of_grid, refused = _core.grid_choice(tree, 0, 0.3, 1e-6)
+    assert bytes_of_grid > 0
+    assert refused == 0
+    limited_core(4 * (4 << 20))  # the patches take 4 MiB, which leaves nothing for tiles
+    _, seconds, _, refused = _core.grid_choice(tree, 0, 0.3, 1e-6)
+    assert np.isnan(seconds)
+    assert refused > 0
+
+
+def test_memory_limit_is_that_of_the_tightest_control_group(monkeypatch, tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "inner" / "memory.max").write_text("max\n")
+    names = ("memory.max", "memory.current", "")
+    folders = [(tmp_path / "inner", names), (tmp_path, names), (tmp_path / "missing", names)]
+    monkeypatch.setattr(memory, "_control_group_folders", lambda: iter(folders))
+    assert memory.memory_limit() == 5000
+    monkeypatch.setattr(memory, "_whole_memory", lambda: 4000)
+    assert memory.memory_limit() == 4000
+
+
+def test_memory_limit_is_infinite_if_the_system_tells_none(monkeypatch):
+    monkeypatch.setattr(memory, "_totals", lambda: iter(()))
+    assert memory.memory_limit() == np.inf
+
+
 # The memory that is available
 
 

@@ -3,14 +3,16 @@
 #include <optional>
 #include <stdexcept>
 
+#include "density/density_gaussians.hpp"
 #include "density/grid/density_grid.hpp"
 #include "density/methods.hpp"
+#include "tree/blocks.hpp"
 
 namespace quickshift {
 
 namespace {
 
-// Chooses one of the methods other than the grid.
+// Chooses one of the methods other than the grid and the sum of Gaussians.
 DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOptions& options) {
   const bool moments = has_moments(options.kernel) && !options.leave_out;
   if (options.method == DensityMethod::moments && !moments) {
@@ -25,7 +27,9 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
         "use another method");
   }
   if (options.method != DensityMethod::automatic) return options.method;
-  if (blocks && blocks_pay_for_sums(samples, options)) return DensityMethod::blocks;
+  if (blocks && blocks_fit(samples, 1) && blocks_pay_for_sums(samples, options)) {
+    return DensityMethod::blocks;
+  }
   return moments ? DensityMethod::moments : DensityMethod::direct;
 }
 
@@ -33,7 +37,7 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
 std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
-    return prepare_grid_if_cheaper(queries, samples, options);
+    return choose_grid_or_pairs(queries, samples, options).job;
   if (options.method != DensityMethod::grid) return {};
   auto job = prepare_grid(queries, samples, options);
   if (!job) {
@@ -43,6 +47,23 @@ std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
         "range of 1e30; use another method");
   }
   return job;
+}
+
+// The sum of Gaussians, ready to run, if it is requested or estimated to be faster; else none.
+std::optional<GaussianMixture> choose_gaussians(const Tree& queries, const Tree& samples,
+                                                const DensityOptions& options) {
+  const bool forced = options.method == DensityMethod::gaussians;
+  if (!forced && options.method != DensityMethod::automatic) return {};
+  if (&queries == &samples) {
+    if (auto mixture = prepare_gaussians(samples, options, forced)) return mixture;
+  }
+  if (forced) {
+    throw std::invalid_argument(
+        "method gaussians supports the exponential kernel with up to three features, at the "
+        "samples, without leave_out and periodic features, for rtol above 1e-11 and weights within "
+        "a range of 1e30; use another method");
+  }
+  return {};
 }
 
 }  // namespace
@@ -55,6 +76,8 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   if (!includes_itself) sums.log_scales = filled_array(queries.slots(), 0.0, execution);
   if (const auto grid = choose_grid(queries, samples, options)) {
     grid_sums(queries, samples, options, *grid, execution, sums);
+  } else if (const auto gaussians = choose_gaussians(queries, samples, options)) {
+    gaussian_sums(samples, options, *gaussians, execution, sums);
   } else {
     const DensityMethod method = choose(queries, samples, options);
     if (method == DensityMethod::blocks) {

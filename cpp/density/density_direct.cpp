@@ -239,4 +239,14 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   }
 }
 
+void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,
+               const Execution& execution, Sums& sums) {
+  KernelScale scale = scale_for(samples, options);
+  scale.near = &near;
+  const DirectSumProblem problem{samples,     samples, options,
+                                 scale.width, scale,   pair_kernels().near_terms};
+  const Reaches reaches(static_cast<std::size_t>(samples.nodes()), near.reach_sq);
+  sum_within(problem, reaches, execution, sums);
+}
+
 }  // namespace quickshift

@@ -12,6 +12,10 @@ namespace quickshift {
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
 
+// density_direct.cpp: sums at the samples of the terms that NearTerms describes.
+void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,
+               const Execution& execution, Sums& sums);
+
 // density_moments.cpp
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);

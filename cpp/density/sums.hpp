@@ -17,7 +17,9 @@ enum class DensityMethod {
   automatic,  // the cheapest, by estimate
   direct,     // pair by pair, over the leaves within reach
   moments,    // whole nodes as polynomials: uniform and epanechnikov, without leave_out
-  grid,    // spread, convolve, interpolate; linear time: gaussian, up to three features, rtol > 0
+  grid,  // spread, convolve, interpolate; linear time: gaussian, up to three features, rtol > 0
+  gaussians,  // as a sum of Gaussians, each by the grid or directly: exponential, up to three
+              // features, sums at the samples, rtol > 0, without leave_out and periodic features
   blocks,  // matrix products of blocks of points, for many features: sums at the samples, without
            // leave_out and periodic features
 };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "parents/leaf_parents.hpp"
+#include "tree/blocks.hpp"
 
 namespace quickshift {
 
@@ -49,7 +50,7 @@ ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, Paren
         "use method tree");
   }
   if (method != ParentMethod::automatic) return method;
-  const bool pays = blocks && blocks_pay_for_parents(tree, heights, strict);
+  const bool pays = blocks && blocks_fit(tree, 1) && blocks_pay_for_parents(tree, heights, strict);
   return pays ? ParentMethod::blocks : ParentMethod::tree;
 }
 

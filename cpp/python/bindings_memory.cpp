@@ -3,6 +3,7 @@
 #include "density/methods.hpp"
 #include "parents/nearest_higher.hpp"
 #include "python/bindings.hpp"
+#include "support/scratch.hpp"
 
 namespace quickshift {
 
@@ -22,7 +23,8 @@ bool may_use_grid(int kernel, int features) {
 }
 
 double grid_bytes(double points) {
-  return tile_byte_limit(points) + static_cast<double>(patch_batch_points) * sizeof(double);
+  const double patches = static_cast<double>(patch_batch_points) * sizeof(double);
+  return std::min(usual_tile_bytes(points) + patches, scratch_limit(points, axes));
 }
 
 }  // namespace
@@ -40,7 +42,12 @@ void bind_memory(nb::module_& m) {
   m.def("may_use_grid", &may_use_grid, "kernel"_a, "features"_a,
         "Whether sums of this kernel, with this many features, may be computed through a grid.");
   m.def("grid_bytes", &grid_bytes, "points"_a,
-        "Most bytes that a grid for this many points takes, unless the grid is forced.");
+        "Most bytes that a grid for this many points takes, unless they are spread widely.");
+  m.def("set_memory_limit", &set_memory_limit, "bytes"_a,
+        "Set the memory that the process may use in total, of which scratch memory is a part.");
+  m.def("memory_limit", &memory_limit, "The memory that the process may use in total.");
+  m.def("scratch_limit", &scratch_limit, "points"_a, "features"_a,
+        "Most bytes of scratch memory of a method that is not forced.");
   m.def(
       "may_sum_in_blocks", [](int features) { return features > most_features_without_blocks; },
       "features"_a, "Whether kernel sums with this many features may be computed in blocks.");

@@ -1,7 +1,11 @@
 // The choices between methods that compute the same values, for tests of these choices.
+#include <limits>
+
+#include "density/grid/density_grid.hpp"
 #include "density/methods.hpp"
 #include "parents/nearest_higher.hpp"
 #include "python/bindings.hpp"
+#include "scale/block_scales.hpp"
 
 namespace quickshift {
 
@@ -10,6 +14,23 @@ namespace {
 bool pay_for_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
   require(!tree.periodic, "blocks are never considered for periodic features");
   return blocks_pay_for_sums(tree, density_options(kernel, bandwidth, rtol));
+}
+
+// Estimated seconds by pairs and by the grid (NaN: no grid is possible or faster), the bytes of
+// that grid, and the bytes of a faster one that was refused (0: none was).
+auto choice_of_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
+  const GridChoice choice =
+      choose_grid_or_pairs(tree, tree, density_options(kernel, bandwidth, rtol));
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  return std::make_tuple(choice.direct_seconds, choice.job ? choice.job->seconds : none,
+                         choice.job ? choice.job->layout.bytes() : none, choice.refused_bytes);
+}
+
+auto shares_for_scales(const Tree& tree, double neighbors, Index spacing) {
+  require(!tree.periodic, "blocks are never considered for periodic features");
+  const SearchedShares shares =
+      shares_searched(tree, {.neighbors = {neighbors}, .spacing = spacing});
+  return std::make_tuple(shares.of_tree, shares.of_blocks);
 }
 
 bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool strict) {
@@ -24,6 +45,13 @@ bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool stri
 void bind_methods(nb::module_& m) {
   m.def("blocks_pay_for_sums", &pay_for_sums, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "Whether `kernel_sums` estimates that blocks are faster than the tree; for tests.");
+  m.def("grid_choice", &choice_of_sums, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
+        "How `kernel_sums` compares the grid with summing pair by pair: the estimated seconds of "
+        "both, the bytes of the grid, and the bytes of a faster grid that was refused; for tests "
+        "and benchmarks.");
+  m.def("shares_for_scales", &shares_for_scales, "tree"_a, "neighbors"_a, "spacing"_a,
+        "The shares of all points with which `local_scales` is estimated to compare a point, by "
+        "the tree and by blocks; for calibration.");
   m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
 }

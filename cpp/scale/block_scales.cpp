@@ -197,11 +197,4 @@ void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execu
   });
 }
 
-// Measured with 30 000 points of one Gaussian and of 20 blobs on two cores (AVX-512). For the
-// nearest neighbor alone, both methods take the same time for Gaussians with 10 features, and for
-// blobs with 14; with 30 features blocks are five times faster for Gaussians and as fast for blobs.
-bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
-  return tree.features > (options.most() > 1.0 ? 8 : 11);
-}
-
 }  // namespace quickshift

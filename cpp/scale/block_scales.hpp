@@ -12,7 +12,15 @@ namespace quickshift {
 void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execution& execution,
                       const std::function<void(Index, const ScaleOfPoint&)>& write);
 
-// Estimates whether blocks are faster than searches of the tree.
+// block_scales_cost.cpp: the shares of all points that are compared with a point, by a search of
+// the tree and by blocks, estimated from a few leaves.
+struct SearchedShares {
+  double of_tree = 0.0;
+  double of_blocks = 0.0;
+};
+SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options);
+
+// block_scales_cost.cpp: estimates whether blocks are faster than searches of the tree.
 bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options);
 
 }  // namespace quickshift

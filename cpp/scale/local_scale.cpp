@@ -10,6 +10,7 @@
 #include "scale/block_scales.hpp"
 #include "scale/keep_by_weight.hpp"
 #include "scale/leaf_scales.hpp"
+#include "tree/blocks.hpp"
 #include "tree/nearest.hpp"
 #include "tree/search.hpp"
 
@@ -203,7 +204,7 @@ Way way_for(const Tree& tree, const ScaleOptions& options) {
   const bool few = options.most() <= most_neighbors_in_leaf;
   const bool blocks = options.method == ScaleMethod::blocks ||
                       (options.method == ScaleMethod::automatic && can_count && few &&
-                       blocks_pay_for_scales(tree, options));
+                       blocks_fit(tree, 2) && blocks_pay_for_scales(tree, options));
   return {can_count && (blocks || few), greatest > 1.0, blocks};
 }
 
@@ -313,7 +314,8 @@ void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& 
 Array<double> nearest_distances(const Tree& tree, const Execution& execution) {
   const ScaleOptions nearest{.neighbors = {1.0}, .spacing = 1};
   Array<double> distances = unset_array<double>(tree.slots());
-  if (tree.locations > 1 && can_use_blocks(tree) && blocks_pay_for_scales(tree, nearest)) {
+  if (tree.locations > 1 && can_use_blocks(tree) && blocks_fit(tree, 2) &&
+      blocks_pay_for_scales(tree, nearest)) {
     scales_in_blocks(tree, nearest, execution, [&](Index slot, const ScaleOfPoint& scale) {
       distances[slot] = std::ldexp(scale.tau, tree.exponent);
     });

@@ -23,10 +23,10 @@ struct PairCost {
 // the tree is always faster.
 bool blocks_may_pay(const Tree& tree, int most_features_for_tree);
 
-// Runs body(leaf) on up to eight leaves, evenly spaced in tree order.
+// Runs body(leaf) on up to 32 leaves, evenly spaced in tree order.
 template <class Body>
 void for_sampled_leaves(const Tree& tree, const Body& body) {
-  constexpr Index sampled_leaves = 8;
+  constexpr Index sampled_leaves = 32;
   const Index count = std::min(sampled_leaves, tree.leaves());
   for (Index i = 0; i < count; ++i) body((2 * i + 1) * tree.leaves() / (2 * count));
 }

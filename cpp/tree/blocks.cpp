@@ -1,5 +1,7 @@
 #include "tree/blocks.hpp"
 
+#include "support/scratch.hpp"
+
 namespace quickshift {
 
 namespace {
@@ -12,6 +14,12 @@ constexpr int vertex_levels = 6;
 int points_wanted(int features) { return std::clamp((1 << 18) / features, 64, 256); }
 
 }  // namespace
+
+bool blocks_fit(const Tree& tree, int copies) {
+  const auto points = static_cast<double>(tree.locations);
+  const double words_per_point = tree.features + 4.0;
+  return 8.0 * copies * words_per_point * points <= scratch_limit(points, tree.features);
+}
 
 int block_level(const Tree& tree) {
   int level = 0;

@@ -21,6 +21,9 @@ namespace quickshift {
 // The level of the tree whose nodes are the blocks.
 int block_level(const Tree& tree);
 
+// Whether this many copies of the points in blocks stay within scratch_limit.
+bool blocks_fit(const Tree& tree, int copies);
+
 struct Blocks {
   explicit Blocks(const Tree& source, const Execution& execution);
 

@@ -44,6 +44,27 @@ struct RoughExponential {
   }
 };
 
+// See NearTerms. The relative error of the exponential is at most 4e-14.
+struct NearExponential {
+  static constexpr bool may_fuse = true;
+  static constexpr bool long_chain = true;
+  const KernelScale& scale;
+  Vec of_square(Vec square) const {
+    const double* const c = scale.near->coefficients;
+    const Vec z = fused(square, broadcast(2.0 / scale.near->reach_sq), -1.0);
+    const Vec z2 = z * z;
+    // The even and the odd powers separately, so that the chains of operations are shorter.
+    Vec even = broadcast(c[NearTerms::count - 2]);
+    Vec odd = broadcast(c[NearTerms::count - 1]);
+    for (int n = NearTerms::count - 4; n >= 0; n -= 2) {
+      even = fused(even, z2, c[n]);
+      odd = fused(odd, z2, c[n + 1]);
+    }
+    const Vec whole = power_of_two(root(square) * scale.log2_exponential);
+    return where(square < scale.near->reach_sq, whole - fused(odd, z, even));
+  }
+};
+
 // The compact kernels. A kernel other than the uniform one is given as a function of
 // t = distance / h that is zero from the edge of the support on.
 template <Kernel kernel>

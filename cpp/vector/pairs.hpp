@@ -46,6 +46,14 @@ struct LeafView {
   int equal;     // the number of samples whose height equals the point's
 };
 
+// The exponential kernel minus a smooth function: exp(-t) - Σ c_n z^n with z = 2 s / reach_sq - 1,
+// for squared distances s below reach_sq, and 0 beyond (density_gaussians.cpp).
+struct NearTerms {
+  static constexpr int count = 28;
+  double coefficients[count];  // c_n
+  double reach_sq;
+};
+
 // The constants that turn a squared distance s into a term of a kernel sum.
 struct KernelScale {
   double width;             // h
@@ -58,6 +66,8 @@ struct KernelScale {
   // Whether the sum at a sample includes that sample's own term, as all sums except leave-one-out
   // sums do.
   bool own_terms = false;
+
+  const NearTerms* near = nullptr;  // for PairKernels::near_terms only
 
   KernelScale(Kernel kernel, double h, int features)
       : width(h),
@@ -102,6 +112,7 @@ struct PairKernels {
   // `roughness`.
   const AddTerms* rough_terms;
   const ToTerms* to_rough_terms;
+  AddTerms near_terms;  // those of KernelScale::near
   // squares[j] = |point - s_j|² by the definition of the distance, without fused operations, for
   // all slots of the leaf.
   void (*squares)(const double* point, const LeafBlock& samples, double* squares);

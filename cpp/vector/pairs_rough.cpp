@@ -14,6 +14,10 @@ void add_rough_exponential(const LeafPair& pair, const KernelScale& scale, doubl
                            double* other_sums) {
   add_terms<RoughExponential>(pair, scale, sums, other_sums);
 }
+void add_near_terms(const LeafPair& pair, const KernelScale& scale, double* sums,
+                    double* other_sums) {
+  add_terms<NearExponential>(pair, scale, sums, other_sums);
+}
 void to_rough_gaussian(const KernelScale& scale, int count, double* values) {
   to_terms<RoughGaussian>(scale, count, values);
 }

@@ -25,6 +25,7 @@ using namespace QUICKSHIFT_NARROW;
 // In pairs_rough.cpp.
 void add_rough_gaussian(const LeafPair&, const KernelScale&, double*, double*);
 void add_rough_exponential(const LeafPair&, const KernelScale&, double*, double*);
+void add_near_terms(const LeafPair&, const KernelScale&, double*, double*);
 void to_rough_gaussian(const KernelScale&, int, double*);
 void to_rough_exponential(const KernelScale&, int, double*);
 
@@ -40,7 +41,7 @@ constexpr AddTerms rough[] = {add_rough_gaussian, add_rough_exponential};
 constexpr ToTerms to_rough[] = {to_rough_gaussian, to_rough_exponential};
 
 extern const PairKernels pair_table;
-const PairKernels pair_table = {by_kernel,     to_by_kernel, rough, to_rough,    squares,
-                                squares_above, near_box,     ranks, offer_higher};
+const PairKernels pair_table = {by_kernel, to_by_kernel,  rough,    to_rough, add_near_terms,
+                                squares,   squares_above, near_box, ranks,    offer_higher};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

@@ -102,11 +102,12 @@ void add_lines(const LinesOfPixels& lines) {
   add_lines_with<0>(lines);
 }
 
+typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
+
 // Rounds to float. If x is the sum, difference or product of two floats, computed in double
 // precision, the result is that of float arithmetic: a double has enough bits that rounding twice
 // gives the same result as rounding once.
 inline Vec to_single(Vec x) {
-  typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
   return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
 }
 
@@ -191,21 +192,42 @@ void find(const PixelSearch& line, const Surroundings& around) {
   }
 }
 
-void add_raster_single(const RasterLine& line) {
+// The colors of adjacent pixels in one channel. They are floats that are stored as doubles.
+inline Singles colors_at(const double* at) { return __builtin_convertvector(load(at), Singles); }
+
+// Sums in the arithmetic of float32, which rounds after every operation. Squared distances are
+// computed with vectors of floats. Exponentials are double, as in scikit-image, and their sum is
+// rounded after every addition.
+template <int fixed_channels>
+void add_raster_channels(const RasterLine& line) {
+  const int channels = fixed_channels ? fixed_channels : line.channels;
   for (Index i = 0; i < line.columns; i += lanes) {
     const double* here = line.colors + i;
+    Singles own[fixed_channels ? fixed_channels : 1];
+    for (int k = 0; k < fixed_channels; ++k) own[k] = colors_at(here + k * line.plane);
     Vec sum = load(line.sums + i);
     for (Index down = -line.lines; down <= line.lines; ++down) {
+      const double* const there = here + down * line.length;
+      const float down_sq = static_cast<float>(down * down);
       for (Index apart = -line.reach; apart <= line.reach; ++apart) {
-        const Vec colors = with_colors<true>(here, here + down * line.length + apart, line.plane,
-                                             line.channels, broadcast(0.0));
-        const Vec square = to_single(to_single(colors + static_cast<double>(down * down)) +
-                                     static_cast<double>(apart * apart));
-        sum = to_single(sum + exp_of(to_single(square * static_cast<double>(line.factor))));
+        Singles square = {};
+        for (int k = 0; k < channels; ++k) {
+          const Singles mine = fixed_channels ? own[k] : colors_at(here + k * line.plane);
+          const Singles delta = mine - colors_at(there + k * line.plane + apart);
+          square += delta * delta;
+        }
+        square = (square + down_sq) + static_cast<float>(apart * apart);
+        const Singles decay = square * line.factor;
+        sum = to_single(sum + exp_of(__builtin_convertvector(decay, Vec)));
       }
     }
     store(line.sums + i, sum);
   }
+}
+
+void add_raster_single(const RasterLine& line) {
+  if (line.channels == 3) return add_raster_channels<3>(line);
+  add_raster_channels<0>(line);
 }
 
 }  // namespace

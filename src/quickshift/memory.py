@@ -2,8 +2,13 @@
 
 On many systems a process that allocates too much is killed without a message, and all that it held
 is lost. So a call whose estimate exceeds the available memory is refused before it allocates.
+
+Among methods that compute the same values, the core chooses the fastest one within a limit of scratch
+memory (`cpp/support/scratch.hpp`). It follows from `memory_limit`, which this module hands over when it
+is imported, and not from what is available, so that a fit can be repeated bit by bit.
 """
 
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -29,6 +34,7 @@ __all__ = [
     "link_bytes",
     "local_fit_bytes",
     "local_scale_bytes",
+    "memory_limit",
     "prepare_bytes",
     "require_memory",
     "rule_bytes",
@@ -77,7 +83,11 @@ def embedding_bytes(n_samples: int, n_features: int, n_coordinates: int) -> int:
 
 
 def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
-    """Bytes that summing kernel profiles at the samples needs beyond the tree."""
+    """Bytes that summing kernel profiles at the samples needs beyond the tree.
+
+    A grid is counted with its usual size. If samples are spread so widely that a larger one saves
+    much time, it may take up to ``_core.scratch_limit``.
+    """
     slots, nodes = _core.tree_shape(n_samples)
     code = get_kernel(kernel).code
     words_per_node = 2 * (2 + n_features) if _core.has_moments(code) else 1
@@ -313,6 +323,26 @@ def available_memory() -> int:
     return min(_limits(), default=(sys.maxsize, ""))[0]
 
 
+def memory_limit() -> float:
+    """Return the bytes that the process may use in total: of its control group, or of the machine.
+
+    Examples
+    --------
+    >>> memory_limit() > 0
+    True
+    """
+    return min(_totals(), default=math.inf)
+
+
+def _totals() -> Iterator[int]:
+    """Yield the memory of the machine and the limit of each control group that has one."""
+    if (physical := _whole_memory()) is not None:
+        yield physical
+    for folder, (limit, _, _) in _control_group_folders():
+        if (most := _limit_of_group(folder / limit)) is not None:
+            yield most
+
+
 def _in_words(size: int) -> str:
     return f"{max(size, 0) / 2**20:.0f} MiB" if size < 10 * 2**30 else f"{size / 2**30:.1f} GiB"
 
@@ -333,7 +363,11 @@ def _physical(file: Path = Path("/proc/meminfo")) -> int | None:
         return sum(1024 * int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree"))
     except (OSError, ValueError, KeyError):
         pass
-    try:  # other systems do not report what is available: take the whole memory of the machine
+    return _whole_memory()  # other systems do not report what is available
+
+
+def _whole_memory() -> int | None:
+    try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
@@ -343,6 +377,18 @@ def _control_groups(
     membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
 ) -> Iterator[int]:
     """Yield the bytes that are left in each control group of the process that has a limit."""
+    for folder, names in _control_group_folders(membership, root):
+        if (left := _left_in_group(folder, *names)) is not None:
+            yield left
+
+
+def _control_group_folders(
+    membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
+) -> Iterator[tuple[Path, tuple[str, str, str]]]:
+    """Yield the folder of each control group of the process, and the names of what it tells.
+
+    These are the files with its limit and its usage, and the prefix of its counts.
+    """
     try:
         lines = membership.read_text().splitlines()
     except OSError:
@@ -358,8 +404,15 @@ def _control_groups(
             continue
         group = Path(path.lstrip("/"))
         for folder in (group, *group.parents):
-            if (left := _left_in_group(mount / folder, *names)) is not None:
-                yield left
+            yield mount / folder, names
+
+
+def _limit_of_group(file: Path) -> int | None:
+    try:
+        most = int(file.read_text())
+    except (OSError, ValueError):  # no such group here, or no limit ("max")
+        return None
+    return most if most < _NO_LIMIT else None
 
 
 def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | None:
@@ -367,15 +420,14 @@ def _left_in_group(folder: Path, limit: str, usage: str, prefix: str) -> int | N
 
     Its file cache counts as free, because it is dropped when memory runs out.
     """
+    if (most := _limit_of_group(folder / limit)) is None:
+        return None
     try:
-        most = int((folder / limit).read_text())
-        if most >= _NO_LIMIT:
-            return None
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         counts = dict(line.split() for line in lines)
         cache = sum(int(counts[f"{prefix}{name}_file"]) for name in ("active", "inactive"))
-    except (OSError, ValueError, KeyError):  # no such group here, or no limit ("max")
+    except (OSError, ValueError, KeyError):
         return None
     return most - used + cache
 
@@ -394,3 +446,6 @@ def _resource_limits() -> Iterator[tuple[int, str]]:
         except (OSError, ValueError, IndexError):
             continue
         yield most - pages * resource.getpagesize(), name
+
+
+_core.set_memory_limit(memory_limit())

@@ -10,9 +10,9 @@
 
 namespace quickshift {
 
-// The most bytes that the tiles of a grid for this many points may take, unless the grid was
-// requested explicitly: 4 MiB plus 40 bytes per point, or 16 MiB if that is more.
-inline double tile_byte_limit(double points) { return std::max(40.0 * points + 0x1p22, 0x1p24); }
+// The most bytes that the tiles of a grid for this many points usually take. Grids of samples that
+// are spread widely take more, up to scratch_limit.
+inline double usual_tile_bytes(double points) { return std::max(40.0 * points + 0x1p22, 0x1p24); }
 
 // The most grid points that the patches of one batch may have in total: 4 MiB.
 inline constexpr Index patch_batch_points = Index{1} << 19;
@@ -28,10 +28,23 @@ struct GridJob {
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options);
 
-// As prepare_grid, but returns none as well if summing pair by pair is estimated to be faster, or
-// if the grid would take much more memory than the points.
-std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
-                                               const DensityOptions& options);
+// The outcome of comparing the grid with summing pair by pair.
+struct GridChoice {
+  std::optional<GridJob> job;   // none if no grid is supported, faster and within the memory limit
+  double direct_seconds = 0.0;  // of summing pair by pair, estimated, on one thread
+  double refused_bytes = 0.0;   // of the smallest faster grid that needs too much memory; or 0
+};
+
+// As prepare_grid, but the grid must also be estimated to be faster than summing pair by pair, and
+// stay within scratch_limit.
+GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
+                                const DensityOptions& options);
+
+// The estimated time of Gaussian sums pair by pair, on one thread: over the pairs within reach for
+// the kernel's tolerance, or at the samples over those within a given squared distance. Pairs of
+// other kernels take longer.
+double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options);
+double seconds_within(const Tree& samples, double reach_sq);
 
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums);

@@ -6,11 +6,14 @@
 
 #include "density/grid/density_grid.hpp"
 #include "density/grid/grid_costs.hpp"
+#include "support/scratch.hpp"
 #include "tree/box.hpp"
 
 namespace quickshift {
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // At queries that are not samples, the error bound holds for sums down to this share of the mean
 // weight of a sample. The few queries with smaller sums, six bandwidths and more from every sample,
@@ -20,7 +23,11 @@ constexpr double smallest_share = 1e-8;
 struct Limits {
   double seconds;
   double bytes;
+  double planning;  // seconds for layouts, after which no further one is tried
 };
+
+// The share of the time for summing pair by pair that may be spent on layouts of the grid.
+constexpr double planning_share = 0.05;
 
 // The least sum for which the error bound must hold. A sum at a sample is at least its own weight.
 double least_sum(const Tree& queries, const Tree& samples) {
@@ -76,6 +83,15 @@ double seconds_of(const GridLayout& layout, int features) {
          layout.seconds_of_grid();
 }
 
+double seconds_of_planning(const GridLayout& layout) {
+  Index tiles = 0;
+  for (const auto& [place, layer] : layout.layers) {
+    tiles += layer.spread.size() + layer.partway.size() + layer.planar.size();
+  }
+  const auto pieces = static_cast<double>(layout.sources.size() + layout.targets.size());
+  return pieces * cost::planned_piece + static_cast<double>(tiles) * cost::planned_tile;
+}
+
 // Finds the cheapest width of the windows. Wider windows cost more per point and allow a coarser
 // grid. The search starts at a medium width and continues in both directions while the cost falls.
 class GridSearch {
@@ -84,16 +100,16 @@ class GridSearch {
              Limits limits)
       : queries_(queries), samples_(samples), demand_(demand), least_(least), limits_(limits) {}
 
-  std::optional<GridJob> run() {
+  GridChoice run() {
     int start = 4;
     while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
     for (int width = start; width <= widest_window; width += 2) {
-      if (!improves(width) && (best_ || too_slow_)) break;
+      if (!improves(width) && (found_.job || too_slow_ || planned_ > limits_.planning)) break;
     }
-    for (int width = start - 2; width >= 4; width -= 2) {
+    for (int width = start - 2; width >= 4 && planned_ <= limits_.planning; width -= 2) {
       if (!improves(width)) break;
     }
-    return std::move(best_);
+    return std::move(found_);
   }
 
  private:
@@ -106,14 +122,19 @@ class GridSearch {
     too_slow_ = at_points > limits_.seconds;
     if (too_slow_) return false;
     GridJob job{{}, 2.0 * least_, 0.0};
-    if (!lay_out(queries_, samples_, plan, images_of(samples_, demand_),
-                 limits_.seconds - at_points, job.layout)) {
+    const bool laid_out = lay_out(queries_, samples_, plan, images_of(samples_, demand_),
+                                  limits_.seconds - at_points, job.layout);
+    planned_ += seconds_of_planning(job.layout);
+    if (!laid_out) return false;
+    job.seconds = seconds_of(job.layout, samples_.features);
+    if (job.seconds > limits_.seconds) return false;
+    if (const double bytes = job.layout.bytes(); bytes > limits_.bytes) {
+      const double before = found_.refused_bytes;
+      found_.refused_bytes = before > 0.0 ? std::min(before, bytes) : bytes;
       return false;
     }
-    job.seconds = seconds_of(job.layout, samples_.features);
-    if (job.seconds > limits_.seconds || job.layout.bytes() > limits_.bytes) return false;
     limits_.seconds = job.seconds;
-    best_ = std::move(job);
+    found_.job = std::move(job);
     return true;
   }
 
@@ -123,11 +144,12 @@ class GridSearch {
   double least_;
   Limits limits_;
   bool too_slow_ = false;  // the points alone exceed the limit
-  std::optional<GridJob> best_;
+  double planned_ = 0.0;   // seconds for the layouts so far, estimated
+  GridChoice found_;
 };
 
-std::optional<GridJob> cheapest(const Tree& queries, const Tree& samples,
-                                const DensityOptions& options, Limits limits) {
+GridChoice cheapest(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                    Limits limits) {
   if (!is_supported(samples, options)) return {};
   const double least = least_sum(queries, samples);
   const GridDemand demand{samples.features, options.rtol, samples.total_weight / least,
@@ -162,17 +184,31 @@ double seconds_per_pair(const Tree& queries, const Tree& samples) {
   return &queries == &samples ? cost::pair_of_samples : cost::pair;
 }
 
+// The squared distance within which samples matter to a leaf of queries. A sum at a sample is at
+// least the contribution of the sample's own leaf; elsewhere a mean weight is assumed.
+double reach_of_leaf(const Tree& queries, Index leaf, const Tree& samples,
+                     const DensityOptions& options) {
+  double least = samples.total_weight / static_cast<double>(samples.locations);
+  if (&queries == &samples) {
+    std::vector<double> sums(static_cast<std::size_t>(samples.stride), 0.0);
+    const AddTerms add_terms = pair_kernels().add_terms[static_cast<int>(options.kernel)];
+    add_terms(leaf_pair(samples, leaf, samples, leaf), scale_for(samples, options), sums.data(),
+              nullptr);
+    least = *std::min_element(sums.begin(), sums.begin() + samples.count(leaf));
+  }
+  return reach_sq(samples, options, least);
+}
+
 // The estimated time of summing pair by pair, from a few query leaves that are evenly spaced in the
-// tree.
-double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+// tree. reach(leaf): the squared distance within which samples matter to a leaf.
+template <class Reach>
+double seconds_of_pairs(const Tree& queries, const Tree& samples, const Reach& reach) {
   constexpr Index most_leaves = 32;
-  const double mean = samples.total_weight / static_cast<double>(samples.locations);
-  const double reach = reach_sq(samples, options, mean);
   const Index leaves = std::min(most_leaves, queries.leaves());
   double pairs = 0.0;
   for (Index i = 0; i < leaves; ++i) {
     const Index leaf = (2 * i + 1) * queries.leaves() / (2 * leaves);
-    pairs += count_within(queries, leaf, samples, reach);
+    pairs += count_within(queries, leaf, samples, reach(leaf));
   }
   return pairs / static_cast<double>(leaves) * static_cast<double>(queries.slots()) *
          seconds_per_pair(queries, samples);
@@ -180,20 +216,34 @@ double direct_seconds(const Tree& queries, const Tree& samples, const DensityOpt
 
 }  // namespace
 
-std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
-                                    const DensityOptions& options) {
-  return cheapest(queries, samples, options, {std::numeric_limits<double>::infinity(), 0x1p31});
+double direct_seconds(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+  return seconds_of_pairs(
+      queries, samples, [&](Index leaf) { return reach_of_leaf(queries, leaf, samples, options); });
 }
 
-std::optional<GridJob> prepare_grid_if_cheaper(const Tree& queries, const Tree& samples,
-                                               const DensityOptions& options) {
+double seconds_within(const Tree& samples, double reach_sq) {
+  return seconds_of_pairs(samples, samples, [&](Index) { return reach_sq; });
+}
+
+std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
+                                    const DensityOptions& options) {
+  return cheapest(queries, samples, options, {infinity, 0x1p31, infinity}).job;
+}
+
+GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
+                                const DensityOptions& options) {
   if (!is_supported(samples, options)) return {};
   const auto points = static_cast<double>(std::max(queries.locations, samples.locations));
   const double all_pairs =
       static_cast<double>(queries.slots()) * static_cast<double>(samples.slots());
   if (all_pairs * seconds_per_pair(queries, samples) < 2.0 * cost::plan) return {};
+  const double patches = static_cast<double>(patch_batch_points) * sizeof(double);
+  const double bytes = scratch_limit(points, samples.features) - patches;
   const double seconds = direct_seconds(queries, samples, options);
-  return cheapest(queries, samples, options, {seconds, tile_byte_limit(points)});
+  GridChoice choice =
+      cheapest(queries, samples, options, {seconds, bytes, planning_share * seconds});
+  choice.direct_seconds = seconds;
+  return choice;
 }
 
 }  // namespace quickshift

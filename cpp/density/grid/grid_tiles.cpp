@@ -4,6 +4,14 @@
 
 namespace quickshift {
 
+namespace {
+
+// Faster than the comparison of arrays, which calls a function of the C library. The last index
+// differs most often.
+bool equal(const Cell& a, const Cell& b) { return a[2] == b[2] && a[1] == b[1] && a[0] == b[0]; }
+
+}  // namespace
+
 std::size_t CellSet::place_of(const Cell& cell) const {
   std::uint64_t hash = 0;
   for (Index at : cell) {
@@ -12,7 +20,7 @@ std::size_t CellSet::place_of(const Cell& cell) const {
   }
   const std::size_t mask = places_.size() - 1;
   std::size_t place = hash & mask;
-  while (places_[place] >= 0 && cells_[places_[place]] != cell) place = (place + 1) & mask;
+  while (places_[place] >= 0 && !equal(cells_[places_[place]], cell)) place = (place + 1) & mask;
   return place;
 }
 

@@ -1,0 +1,50 @@
+// Estimates whether blocks (block_scales.cpp) find local scales faster than searches of the tree.
+#include <algorithm>
+
+#include "scale/block_scales.hpp"
+#include "scale/leaf_scales.hpp"
+#include "tree/block_sample.hpp"
+
+namespace quickshift {
+
+namespace {
+
+// Up to this many features, blocks are never faster.
+constexpr int most_features_for_tree = 6;
+// Measured times in nanoseconds per pair of points, and per point; only their ratios matter.
+constexpr PairCost cost_in_tree{0.2, 1.0};
+constexpr PairCost cost_in_blocks{0.04, 0.3};
+constexpr double point_in_blocks = 500.0;
+constexpr double neighbor_in_blocks = 20.0;
+
+}  // namespace
+
+SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
+  LeafScales search(tree, options);
+  SearchedShares shares;
+  double leaves = 0.0;
+  for_sampled_leaves(tree, [&](Index leaf) {
+    double reach_sq = 0.0;
+    search.find(leaf, [&](Index, const ScaleOfPoint& scale) {
+      reach_sq = std::max(reach_sq, scale.reach_sq);
+    });
+    shares.of_tree += leaves_near_leaf(tree, leaf, reach_sq, -1.0);
+    shares.of_blocks += blocks_near_block(tree, leaf, reach_sq);
+    leaves += 1.0;
+  });
+  shares.of_tree /= leaves;
+  shares.of_blocks /= leaves;
+  return shares;
+}
+
+bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
+  if (!blocks_may_pay(tree, most_features_for_tree)) return false;
+  const auto all = static_cast<double>(tree.locations);
+  const SearchedShares shares = shares_searched(tree, options);
+  const double by_tree = shares.of_tree * all * cost_in_tree.of(tree);
+  const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) + point_in_blocks +
+                           neighbor_in_blocks * options.most();
+  return by_blocks < by_tree;
+}
+
+}  // namespace quickshift
