@@ -1,0 +1,316 @@
+"""Tables in files: CSV, TSV, Parquet, Arrow, NPY and NPZ, by pyarrow and NumPy."""
+
+import csv as plain_csv
+import io
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from quickshift.arrays import Numbers
+from quickshift.cli.files.arrays import read_npy, read_npz
+from quickshift.cli.files.formats import format_of
+from quickshift.cli.files.outputs import STANDARD, opened_output
+from quickshift.cli.outcome import CommandError
+from quickshift.extras import optional_import
+
+__all__ = ["Source", "csv_reader", "read_table", "write_table"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table to be read.
+
+    Attributes
+    ----------
+    path : str
+        Path of the file, or "-" for standard input.
+    format : str or None
+        Its format; None for that of the suffix.
+    delimiter : str or None
+        What separates the cells of a CSV file; None for a comma.
+    header : bool
+        Whether the first line of a CSV file has the names of the columns.
+    """
+
+    path: str
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The format, from `quickshift.cli.files.formats.FORMATS`."""
+        return format_of(self.path, self.format, "--from")
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return "standard input" if self.path == STANDARD else self.path
+
+
+def read_table(source: Source) -> Any:
+    """Read a whole table.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns of an array are named by their numbers.
+    """
+    with optional_import("pyarrow", "cli", "the command line"):
+        import pyarrow as pa
+
+    _check_exists(source)
+    try:
+        table = _READERS[source.kind](source)
+        len(table.schema.names)  # decodes them
+    except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
+        raise CommandError(_unreadable(source, error)) from error
+    if not table.num_rows or not table.num_columns:
+        raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
+    return table
+
+
+def write_table(table: Any, target: str, kind: str | None = None, *, force: bool = False) -> None:
+    """Write a table in the format of the target's suffix.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    target : str
+        Path of the file, or "-" for standard output.
+    kind : str, optional
+        The format, in place of that of the suffix.
+    force : bool
+        Whether an existing file may be overwritten.
+    """
+    write = _WRITERS[format_of(target, kind, "--to")]
+    with opened_output(target, force=force) as file:
+        write(table, file)
+
+
+# Reading
+
+
+def csv_reader(source: Source, *, streaming: bool = False) -> Any:
+    """Read a CSV file by pyarrow: as a table, or as a reader of record batches.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    streaming : bool
+        Whether a reader is returned in place of the table.
+
+    Returns
+    -------
+    pyarrow.Table or pyarrow.csv.CSVStreamingReader
+    """
+    from pyarrow import csv
+
+    file = sys.stdin.buffer if source.path == STANDARD else source.path
+    return (csv.open_csv if streaming else csv.read_csv)(file, **_csv_options(source))
+
+
+def _csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
+    from pyarrow import csv
+
+    delimiter = source.delimiter or ("\t" if source.kind == "tsv" else ",")
+    return {
+        "read_options": csv.ReadOptions(
+            autogenerate_column_names=not source.header, use_threads=threads
+        ),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+    }
+
+
+def _read_csv(source: Source) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    file: Any = source.path
+    if source.path == STANDARD:
+        file = pa.py_buffer(sys.stdin.buffer.read())
+    else:
+        _refuse_utf16(source)
+    try:
+        return csv.read_csv(_again(file), **_csv_options(source))
+    except pa.ArrowInvalid:
+        # Only a single thread knows in which line it is.
+        return csv.read_csv(_again(file), **_csv_options(source, threads=False))
+
+
+def _refuse_utf16(source: Source) -> None:
+    with Path(source.path).open("rb") as file:
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise CommandError(f"{source.name} is in UTF-16, expected UTF-8. Convert it.")
+
+
+def _again(file: Any) -> Any:
+    """Return a path, or a new reader of a buffer."""
+    import pyarrow as pa
+
+    return pa.BufferReader(file) if isinstance(file, pa.Buffer) else file
+
+
+def _read_parquet(source: Source) -> Any:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(_seekable(source)) as file:
+        return file.read()
+
+
+def _read_arrow(source: Source) -> Any:
+    """Read an Arrow file or, from standard input, possibly a stream."""
+    import pyarrow as pa
+    from pyarrow import feather
+
+    file = _seekable(source)
+    try:
+        return feather.read_table(file)
+    except pa.ArrowInvalid:
+        if not isinstance(file, io.BytesIO):
+            raise
+        file.seek(0)
+        with pa.ipc.open_stream(file) as stream:
+            return stream.read_all()
+
+
+def _read_npy(source: Source) -> Any:
+    return _as_table(read_npy(_seekable(source)))
+
+
+def _read_npz(source: Source) -> Any:
+    arrays = read_npz(_seekable(source))
+    if len(arrays) == 1:
+        return _as_table(*arrays.values())
+    columns: dict[str, Numbers] = {}
+    for name, array in arrays.items():
+        wide = array.reshape(len(array), -1)
+        names = [name] if array.ndim == 1 else [f"{name}{i}" for i in range(wide.shape[1])]
+        columns |= dict(zip(names, wide.T, strict=True))
+    return _named(columns)
+
+
+def _as_table(array: Numbers) -> Any:
+    if array.ndim not in (1, 2):
+        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+    wide = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
+    return _named({str(i): column for i, column in enumerate(wide.T)})
+
+
+def _named(columns: dict[str, Numbers]) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+
+
+def _seekable(source: Source) -> Any:
+    return io.BytesIO(sys.stdin.buffer.read()) if source.path == STANDARD else source.path
+
+
+_READERS = {
+    "csv": _read_csv,
+    "tsv": _read_csv,
+    "parquet": _read_parquet,
+    "arrow": _read_arrow,
+    "npy": _read_npy,
+    "npz": _read_npz,
+}
+
+
+def _check_exists(source: Source) -> None:
+    if source.path == STANDARD:
+        return
+    path = Path(source.path)
+    if path.is_dir():
+        raise CommandError(f"{source.name} is a folder, expected a file.")
+    if not path.exists():
+        raise CommandError(f"{source.name} does not exist. Check the path.")
+    if path.is_file() and not path.stat().st_size:
+        raise CommandError(f"{source.name} is empty, expected a table with at least one row.")
+
+
+def _unreadable(source: Source, error: Exception) -> str:
+    hint = "Check that it is complete, or say by --from which format it has."
+    text = str(error).split("\n", 1)[0].rstrip(".")
+    if isinstance(error, UnicodeDecodeError):
+        hint = "Convert the file to UTF-8."
+    elif source.kind in ("csv", "tsv"):
+        text = re.sub(r"^CSV parse error: (?:Row #(\d+): )?", _at_line, text)
+        hint = "Correct the file, or say by --delimiter what separates the cells."
+    return f"{source.name} cannot be read as {source.kind}: {text}. {hint}"
+
+
+def _at_line(match: re.Match[str]) -> str:
+    return f"line {match[1]}: " if match[1] else ""
+
+
+# Writing
+
+
+def _write_csv(table: Any, file: IO[bytes], delimiter: str = ",") -> None:
+    from pyarrow import csv
+
+    header = io.StringIO()  # pyarrow would put every name into quotes
+    plain_csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
+    file.write(header.getvalue().encode())
+    csv.write_csv(table, file, csv.WriteOptions(include_header=False, delimiter=delimiter))
+
+
+def _write_tsv(table: Any, file: IO[bytes]) -> None:
+    _write_csv(table, file, "\t")
+
+
+def _write_parquet(table: Any, file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, file)
+
+
+def _write_arrow(table: Any, file: IO[bytes]) -> None:
+    import pyarrow as pa
+
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _write_npy(table: Any, file: IO[bytes]) -> None:
+    columns = _arrays_of(table)
+    first = next(iter(columns.values()))
+    array = first if len(columns) == 1 else np.column_stack(list(columns.values()))
+    if array.dtype.kind not in "biuf":
+        raise CommandError(
+            "the table has columns that are not numbers, which an .npy file cannot hold. Write "
+            "another format, such as .parquet."
+        )
+    np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _write_npz(table: Any, file: IO[bytes]) -> None:
+    columns = _arrays_of(table)
+    text = {name: array.astype(str) for name, array in columns.items() if array.dtype == object}
+    np.savez(file, **{**columns, **text})  # type: ignore[arg-type]
+
+
+def _arrays_of(table: Any) -> dict[str, Numbers]:
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+_WRITERS = {
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+    "npy": _write_npy,
+    "npz": _write_npz,
+}
