@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from quickshift import __version__
-from quickshift.cli.commands import cluster
+from quickshift.cli.commands import cluster, demo, info, regress, tree
 
 __all__ = ["app"]
 
@@ -16,9 +16,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for name, module in {"cluster": cluster}.items():
-    lines = ["Example:", *module.EXAMPLE.splitlines()]
-    app.command(name, epilog="\n\n".join(lines))(getattr(module, name))
+for command, example in (
+    (cluster.cluster, cluster.EXAMPLE),
+    (tree.tree, tree.EXAMPLE),
+    (regress.regress, regress.EXAMPLE),
+    (info.info, info.EXAMPLE),
+    (demo.demo, demo.EXAMPLE),
+):
+    lines = ["Example:", *example.splitlines()]  # typer joins lines that no empty line separates
+    app.command(command.__name__, epilog="\n\n".join(lines))(command)
 
 
 def _print_version(wanted: bool) -> bool:

@@ -13,7 +13,8 @@ __all__ = ["Report", "keyed", "shows_progress", "table_of"]
 
 _WIDTH = 100  # characters per line if the output does not go to a terminal
 _WIDEST = 120  # longer lines are hard to read
-_LONGEST_KEY = 18
+_LONGEST_KEY = 18  # characters
+_TEXTS = ("mode", "name")  # columns that are aligned to the left
 
 
 class Report:
@@ -96,7 +97,7 @@ def table_of(columns: dict[str, list[str]]) -> Any:
     Parameters
     ----------
     columns : dict of list of str
-        Cells by the name of the column. The last column is aligned to the left.
+        Cells by the name of the column.
 
     Returns
     -------
@@ -106,10 +107,14 @@ def table_of(columns: dict[str, list[str]]) -> Any:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    *others, last = columns
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=" " not in name)
-    table.add_column(last, overflow="fold")
+    for name in columns:
+        left = name in _TEXTS
+        table.add_column(
+            name,
+            justify="left" if left else "right",
+            no_wrap=not left and " " not in name,
+            overflow="fold",
+        )
     for cells in zip(*columns.values(), strict=True):
         table.add_row(*cells)
     return table

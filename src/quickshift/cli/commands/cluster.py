@@ -5,11 +5,15 @@ from typing import Annotated, Any
 import typer
 
 from quickshift.cli import options
-from quickshift.cli.files.formats import format_of
-from quickshift.cli.files.outputs import STANDARD, check_target
+from quickshift.cli.commands.steps import (
+    checked_format,
+    estimator_parameters,
+    fit_quick_shift,
+    written,
+)
+from quickshift.cli.files.outputs import STANDARD
 from quickshift.cli.outcome import CommandError, UsageError
 from quickshift.cli.report import Report, shows_progress
-from quickshift.cli.values import lengths, number_or_word, whole_or_word
 
 __all__ = ["EXAMPLE", "cluster"]
 
@@ -67,75 +71,51 @@ def cluster(
     Without --output, only the summary is printed. An .npy or .npz file gets the labels alone.
     """
     report = Report(as_json=as_json, quiet=quiet, to_stderr=output == STANDARD)
-    target = _target(output, target_format, labels_only, force=force)
-    parameters = {
-        "bandwidth": number_or_word(bandwidth),
-        "tau": number_or_word(tau),
-        "kernel": kernel.value,
-        "n_neighbors": whole_or_word(n_neighbors),
-        "n_clusters": n_clusters,
-        "min_significance": number_or_word(min_significance),
-        "metric": metric.value,
-        "period": lengths(period),
-        "scale": None if scale.value == "none" else scale.value,
-    }
-    from quickshift.cli.files.features import pick_features, resolve_column
+    if output is None and (labels_only or target_format is not None):
+        raise UsageError("--labels-only and --to need an --output, such as -o labels.csv.")
+    kind = checked_format(output, target_format, force=force)
+    alone = labels_only or kind in ("npy", "npz")
+    parameters = estimator_parameters(
+        bandwidth=bandwidth,
+        tau=tau,
+        kernel=kernel,
+        n_neighbors=n_neighbors,
+        n_clusters=n_clusters,
+        min_significance=min_significance,
+        metric=metric,
+        period=period,
+        scale=scale,
+    )
+    from quickshift.cli.files.features import pick_features, split_columns
     from quickshift.cli.files.tables import Source, read_table, write_table
 
     with report.timed("read"):
         table = read_table(Source(file, source_format, delimiter, header))
-        _check_label_name(table.schema.names, label_name, output, labels_only=target[1])
+        if output is not None and not alone:
+            _refuse_label_name(label_name, table.column_names)
         others = [] if identifier is None else [identifier]
         features = pick_features(
             table, columns=columns, weights=weights, others=others, drop_missing=drop_missing
         )
-        del table
+        del table  # its rows are those of features.table
     with report.timed("fit"):
-        model = _fitted(features, parameters, n_jobs, verbose=shows_progress(quiet))
+        model = fit_quick_shift(features, parameters, n_jobs, progress=shows_progress(quiet))
     if output is not None:
         with report.timed("write"):
-            kept = features.table if not target[1] else None
-            names = [resolve_column(features.table.schema, name) for name in others]
-            labeled = _with_labels(features.table, kept, names, label_name, model.labels_)
-            write_table(labeled, output, target[0], force=force)
+            kept = features.table
+            if alone:
+                kept = kept.select(split_columns(kept.schema, others))
+            write_table(kept.append_column(label_name, [model.labels_]), output, kind, force=force)
     if not quiet:
         _show(report, model, features, output)
 
 
-def _target(
-    output: str | None, given: Any, labels_only: bool, *, force: bool
-) -> tuple[str | None, bool]:
-    """Return the format of the output and whether it has the labels alone, after checking it."""
-    if output is None:
-        if labels_only or given is not None:
-            raise UsageError("--labels-only and --to need an --output, such as -o labels.csv.")
-        return None, False
-    check_target(output, force=force)
-    kind = format_of(output, given, "--to")
-    return kind, labels_only or kind in ("npy", "npz")
-
-
-def _check_label_name(
-    names: list[str], label: str, output: str | None, *, labels_only: bool
-) -> None:
-    if output is not None and not labels_only and label in names:
+def _refuse_label_name(label: str, names: list[str]) -> None:
+    if label in names:
         raise CommandError(
             f"the table already has a column {label!r}. Choose another name by --label-name, or "
             f"use --labels-only."
         )
-
-
-def _fitted(features: Any, parameters: dict[str, Any], n_jobs: int | None, *, verbose: bool) -> Any:
-    """Fit the estimator of the library."""
-    import quickshift
-
-    model = quickshift.QuickShift(**parameters, n_jobs=n_jobs, verbose=int(verbose))
-    return model.fit(features.X, sample_weight=features.weights)
-
-
-def _with_labels(table: Any, kept: Any, names: list[str], label: str, labels: Any) -> Any:
-    """Return the table with the labels, or only the columns of these names with the labels."""
-    return (table.select(names) if kept is None else kept).append_column(label, [labels])
 
 
 def _show(report: Report, model: Any, features: Any, output: str | None) -> None:
@@ -145,8 +125,6 @@ def _show(report: Report, model: Any, features: Any, output: str | None) -> None
 
     with report.timed("summary"):
         summary = replace(model.summary(), feature_names=features.names)
-    more = list(features.remarks)
-    if output not in (None, STANDARD):
-        more.append(f"Written: {output}, {features.table.num_rows} rows")
+    more = [*features.remarks, *written(output, f"{features.table.num_rows} rows")]
     facts = {**cluster_facts(summary), "n_dropped": features.n_dropped, "output": output}
     report.show(facts, cluster_lines(summary, report.width, more))

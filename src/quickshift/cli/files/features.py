@@ -9,7 +9,15 @@ import numpy as np
 from quickshift.arrays import Floats
 from quickshift.cli.outcome import CommandError
 
-__all__ = ["Features", "choose_columns", "is_numeric", "pick_features", "resolve_column"]
+__all__ = [
+    "Features",
+    "choose_columns",
+    "describe_columns",
+    "is_numeric",
+    "pick_features",
+    "resolve_column",
+    "split_columns",
+]
 
 _MOST_NAMED = 12  # columns that a message lists
 
@@ -40,7 +48,7 @@ class Features:
     names: list[str]
     X: Floats
     weights: Floats | None
-    y: Floats | None
+    y: Any
     n_dropped: int
     remarks: list[str]
 
@@ -178,6 +186,34 @@ def is_numeric(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
+def describe_columns(table: Any) -> list[dict[str, Any]]:
+    """Return what each column of a table contains.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+
+    Returns
+    -------
+    list of dict
+        Name, type and number of missing values of each column, and the least, the median and the
+        largest of its numbers.
+    """
+    described = []
+    for i, field in enumerate(table.schema):
+        facts: dict[str, Any] = {"name": field.name, "type": str(field.type)}
+        facts["missing"] = table.column(i).null_count
+        if is_numeric(field.type):
+            values = _floats(table.column(i))
+            facts["missing"] = int(np.count_nonzero(np.isnan(values)))
+            if facts["missing"] < values.size:
+                least, median, largest = np.nanquantile(values, [0.0, 0.5, 1.0]).tolist()
+                facts |= {"least": least, "median": median, "largest": largest}
+        described.append(facts)
+    return described
+
+
 def _refuse_duplicates(schema: Any) -> None:
     names = schema.names
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -200,6 +236,13 @@ def _numbers(table: Any, name: str) -> Floats:
             f"column {name!r} has the type {column.type}{_first_word(column)}, expected numbers. "
             f"Leave it out of --columns, or correct the file."
         )
+    return _floats(column)
+
+
+def _floats(column: Any) -> Floats:
+    """Return a column of numbers as floats, with NaN for missing values."""
+    import pyarrow as pa
+
     if column.null_count or pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type):
         column = column.cast(pa.float64(), safe=False)
     return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -17,7 +17,7 @@ from quickshift.cli.files.outputs import STANDARD, opened_output
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
-__all__ = ["Source", "csv_reader", "read_table", "write_table"]
+__all__ = ["Source", "csv_reader", "extended", "read_table", "table_from", "write_table"]
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,44 @@ def write_table(table: Any, target: str, kind: str | None = None, *, force: bool
     write = _WRITERS[format_of(target, kind, "--to")]
     with opened_output(target, force=force) as file:
         write(table, file)
+
+
+def table_from(columns: dict[str, Numbers]) -> Any:
+    """Return a table of arrays.
+
+    Parameters
+    ----------
+    columns : dict of ndarray
+        The columns by their names.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    import pyarrow as pa
+
+    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+
+
+def extended(table: Any, columns: dict[str, Numbers]) -> Any:
+    """Return a table with further columns, which must have new names.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    columns : dict of ndarray
+        The columns by their names.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    for name, column in columns.items():
+        if name in table.column_names:
+            raise CommandError(f"the table already has a column {name!r}. Rename that column.")
+        table = table.append_column(name, [column])
+    return table
 
 
 # Reading
@@ -198,20 +236,14 @@ def _read_npz(source: Source) -> Any:
         wide = array.reshape(len(array), -1)
         names = [name] if array.ndim == 1 else [f"{name}{i}" for i in range(wide.shape[1])]
         columns |= dict(zip(names, wide.T, strict=True))
-    return _named(columns)
+    return table_from(columns)
 
 
 def _as_table(array: Numbers) -> Any:
     if array.ndim not in (1, 2):
         raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
     wide = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
-    return _named({str(i): column for i, column in enumerate(wide.T)})
-
-
-def _named(columns: dict[str, Numbers]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return table_from({str(i): column for i, column in enumerate(wide.T)})
 
 
 def _seekable(source: Source) -> Any:
