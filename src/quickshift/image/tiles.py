@@ -28,6 +28,7 @@ from quickshift.checks.images import (
 )
 from quickshift.image.graph import PixelGraph, climb_pixels, sum_kernels, window_reach
 from quickshift.image.pixels import Pixels, PixelSettings, pixel_settings, pixels_of
+from quickshift.progress import Progress, reporting
 
 __all__ = ["segment_tiles"]
 
@@ -56,6 +57,7 @@ def segment_tiles(
     spacing: ArrayLike | None = None,
     start_label: int = 0,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Numbers:
     """Segment a picture that may be larger than memory, with the same labels as `segment`.
 
@@ -100,6 +102,10 @@ def segment_tiles(
         First label; pixels outside the mask get ``start_label - 1``.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)`` after each tile, and when a stage is complete; ``done``
+        rises to 1. An exception that it raises stops the computation. The stages are
+        "estimate_density", "climb" and "cut".
 
     Returns
     -------
@@ -134,13 +140,14 @@ def segment_tiles(
     with TemporaryDirectory(prefix="quickshift-", dir=scratch) as folder:
         density = _scratch(folder, "density", np.float64, shape)
         parent = _scratch(folder, "parent", np.int64, shape)
-        for box in _tiles(shape, sides):
+        for box in _reported(_tiles(shape, sides), progress, "estimate_density"):
             _write_density(source, box, search, density)
-        for box in _tiles(shape, sides):
+        for box in _reported(_tiles(shape, sides), progress, "climb"):
             _write_parents(source, box, search, density, parent)
         flat = parent.reshape(-1)
-        _follow_to_roots(flat)
-        _write_labels(flat, density.reshape(-1), labels, first)
+        with reporting(progress, "cut"):
+            _follow_to_roots(flat)
+            _write_labels(flat, density.reshape(-1), labels, first)
     return labels
 
 
@@ -291,6 +298,16 @@ def _tiles(shape: tuple[int, ...], sides: tuple[int, ...]) -> Iterator[Box]:
         for extent, side in zip(shape, sides, strict=True)
     )
     yield from itertools.product(*along)
+
+
+def _reported(boxes: Iterator[Box], progress: Progress | None, stage: str) -> Iterator[Box]:
+    """Iterate over boxes, and report the share of them that is done."""
+    every = list(boxes)
+    with reporting(progress, stage) as report:
+        for done, box in enumerate(every):
+            if report is not None:
+                report(done / len(every))
+            yield box
 
 
 def _widened(box: Box, border: Any, shape: tuple[int, ...]) -> Box:
