@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from quickshift import __version__
-from quickshift.cli.commands import cluster, demo, info, regress, tree
+from quickshift.cli.commands import cluster, demo, info, regress, segment, tree
 
 __all__ = ["app"]
 
@@ -20,6 +20,7 @@ for command, example in (
     (cluster.cluster, cluster.EXAMPLE),
     (tree.tree, tree.EXAMPLE),
     (regress.regress, regress.EXAMPLE),
+    (segment.segment, segment.EXAMPLE),
     (info.info, info.EXAMPLE),
     (demo.demo, demo.EXAMPLE),
 ):

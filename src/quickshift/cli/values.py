@@ -5,7 +5,7 @@ import re
 
 from quickshift.cli.outcome import UsageError
 
-__all__ = ["bytes_of", "lengths", "number_or_word", "whole_or_word"]
+__all__ = ["bytes_of", "lengths", "number_or_word", "whole_numbers", "whole_or_word"]
 
 _UNITS = {
     "": 1,
@@ -63,6 +63,24 @@ def lengths(text: str | None) -> list[float] | None:
     except ValueError:
         raise UsageError(
             f"{text!r} is not a list of lengths, expected one number per feature, such as 360,inf."
+        ) from None
+
+
+def whole_numbers(text: str | None) -> list[int] | None:
+    """Return whole numbers that are separated by commas.
+
+    Examples
+    --------
+    >>> whole_numbers("4,3,2")
+    [4, 3, 2]
+    """
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a list of whole numbers, expected one such as 4,3,2."
         ) from None
 
 

@@ -79,7 +79,8 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
             yield partial
             _publish(partial, path, force=force)
     finally:
-        partial.unlink(missing_ok=True)
+        for file in path.parent.glob(f"{partial.name}*"):  # databases have journals beside them
+            file.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 
 from quickshift.arrays import Numbers
 from quickshift.cli.files.arrays import read_npy, read_npz
-from quickshift.cli.files.formats import format_of
+from quickshift.cli.files.formats import check_input, format_of
 from quickshift.cli.files.outputs import STANDARD, opened_output
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
@@ -68,7 +68,7 @@ def read_table(source: Source) -> Any:
     with optional_import("pyarrow", "cli", "the command line"):
         import pyarrow as pa
 
-    _check_exists(source)
+    check_input(source.path)
     try:
         table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
@@ -258,18 +258,6 @@ _READERS = {
     "npy": _read_npy,
     "npz": _read_npz,
 }
-
-
-def _check_exists(source: Source) -> None:
-    if source.path == STANDARD:
-        return
-    path = Path(source.path)
-    if path.is_dir():
-        raise CommandError(f"{source.name} is a folder, expected a file.")
-    if not path.exists():
-        raise CommandError(f"{source.name} does not exist. Check the path.")
-    if path.is_file() and not path.stat().st_size:
-        raise CommandError(f"{source.name} is empty, expected a table with at least one row.")
 
 
 def _unreadable(source: Source, error: Exception) -> str:
