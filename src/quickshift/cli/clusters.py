@@ -7,7 +7,7 @@ from typing import Any
 
 from quickshift.cli.report import keyed, table_of
 
-__all__ = ["cluster_facts", "cluster_lines", "in_options"]
+__all__ = ["cluster_facts", "cluster_lines", "in_options", "plain_lines"]
 
 _SHOWN = 20  # clusters
 _SHOWN_FEATURES = 3  # coordinates of a mode
@@ -27,6 +27,7 @@ _TERMS = (
     (r"(?:labels_for|recut)\((?:n_clusters=)?(\d+)\)", r"--n-clusters \1"),
     (r'QuickShift\(scale="(\w+)"\)', r"--scale \1"),
     (r"\bstrength_", "strength"),
+    (r"; see to_pandas\(\)", "; see --json"),
     (r"\b(min_significance|min_cluster_size)=", r"\1 "),
 )
 
@@ -83,16 +84,51 @@ def cluster_lines(summary: Any, width: int, more: Sequence[str] = ()) -> list[An
     """
     from rich.text import Text
 
-    count = "1 cluster" if len(summary) == 1 else f"{len(summary)} clusters"
-    names = ", ".join(summary.feature_names[:_NAMED])
-    names += ", …" if len(summary.feature_names) > _NAMED else ""
-    title = Text(f"{count} of {summary.sizes.sum():g} samples by {names}", style="bold")
+    title = _title(len(summary), summary.sizes.sum(), summary.feature_names)
     columns = _columns(summary)
     if width < _WIDE:
         columns = {name: column for name, column in columns.items() if name not in _LEFT_OUT}
     legend = " ".join(text for name, text in _LEGEND.items() if name in columns)
     remarks = keyed([*(in_options(text) for text in summary.remarks), *more])
     return [title, "", table_of(columns), "", Text(legend, style="dim"), "", remarks]
+
+
+def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
+    """Return clusters without a summary of the library as texts and tables of rich.
+
+    Parameters
+    ----------
+    facts : dict
+        Facts as `cluster_facts` returns them, with fewer columns.
+    remarks : sequence of str
+        The remarks.
+
+    Returns
+    -------
+    list
+    """
+    clusters = facts["clusters"][:_SHOWN]
+    columns = {
+        "label": [str(c["label"]) for c in clusters],
+        "row": [str(c["row"]) for c in clusters],
+        "size": [str(c["size"]) for c in clusters],
+        "share": [f"{c['size'] / facts['n_samples']:.1%}" for c in clusters],
+        "density": [f"{c['density']:.3g}" for c in clusters],
+        "significance": [f"{c['significance']:.3g}" for c in clusters],
+        "mode": [_point(c["mode"]) for c in clusters],
+    }
+    more = len(facts["clusters"]) - len(clusters)
+    hidden = [f"Not shown: {more} more clusters; see --json."] if more else []
+    title = _title(len(facts["clusters"]), facts["n_samples"], facts["features"])
+    return [title, "", table_of(columns), "", keyed([*hidden, *remarks])]
+
+
+def _title(n_clusters: int, n_samples: float, names: Sequence[str]) -> Any:
+    from rich.text import Text
+
+    count = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return Text(f"{count} of {n_samples:g} samples by {named}", style="bold")
 
 
 def _columns(summary: Any) -> dict[str, list[str]]:

@@ -36,13 +36,11 @@ def estimator_parameters(
     }
 
 
-def fit_quick_shift(
-    features: Any, parameters: dict[str, Any], n_jobs: int | None, *, progress: bool
-) -> Any:
+def fit_quick_shift(features: Any, parameters: dict[str, Any], *, progress: bool) -> Any:
     """Fit the estimator of the library, with a bar if the fit takes long."""
     import quickshift
 
-    model = quickshift.QuickShift(**parameters, n_jobs=n_jobs, verbose=int(progress))
+    model = quickshift.QuickShift(**parameters, verbose=int(progress))
     return model.fit(features.X, sample_weight=features.weights)
 
 

@@ -109,7 +109,8 @@ def tree(
             drop_missing=drop_missing,
         )
     with report.timed("fit"):
-        model = fit_quick_shift(features, parameters, n_jobs, progress=shows_progress(quiet))
+        parameters["n_jobs"] = n_jobs
+        model = fit_quick_shift(features, parameters, progress=shows_progress(quiet))
         found = model.tree_
     found = found.prune(significance=significance, prominence=prominence, min_size=min_size)
     if output is not None:

@@ -4,7 +4,9 @@ import csv as plain_csv
 import io
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +19,16 @@ from quickshift.cli.files.outputs import STANDARD, opened_output
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
-__all__ = ["Source", "csv_reader", "extended", "read_table", "table_from", "write_table"]
+__all__ = [
+    "Source",
+    "csv_options",
+    "extended",
+    "read_table",
+    "table_from",
+    "unreadable",
+    "write_parts",
+    "write_table",
+]
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ def read_table(source: Source) -> Any:
         table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
     except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
-        raise CommandError(_unreadable(source, error)) from error
+        raise CommandError(unreadable(source, error)) from error
     if not table.num_rows or not table.num_columns:
         raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
     return table
@@ -93,9 +104,28 @@ def write_table(table: Any, target: str, kind: str | None = None, *, force: bool
     force : bool
         Whether an existing file may be overwritten.
     """
+    write_parts([table], target, kind, force=force)
+
+
+def write_parts(
+    parts: Iterable[Any], target: str, kind: str | None = None, *, force: bool = False
+) -> None:
+    """Write a table whose rows come in parts, one after the other.
+
+    Parameters
+    ----------
+    parts : iterable of pyarrow.Table
+        The parts, at least one.
+    target : str
+        Path of the file, or "-" for standard output.
+    kind : str, optional
+        The format, in place of that of the suffix.
+    force : bool
+        Whether an existing file may be overwritten.
+    """
     write = _WRITERS[format_of(target, kind, "--to")]
     with opened_output(target, force=force) as file:
-        write(table, file)
+        write(iter(parts), file)
 
 
 def table_from(columns: dict[str, Numbers]) -> Any:
@@ -139,27 +169,8 @@ def extended(table: Any, columns: dict[str, Numbers]) -> Any:
 # Reading
 
 
-def csv_reader(source: Source, *, streaming: bool = False) -> Any:
-    """Read a CSV file by pyarrow: as a table, or as a reader of record batches.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    streaming : bool
-        Whether a reader is returned in place of the table.
-
-    Returns
-    -------
-    pyarrow.Table or pyarrow.csv.CSVStreamingReader
-    """
-    from pyarrow import csv
-
-    file = sys.stdin.buffer if source.path == STANDARD else source.path
-    return (csv.open_csv if streaming else csv.read_csv)(file, **_csv_options(source))
-
-
-def _csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
+def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
+    """Return the arguments of pyarrow's readers of CSV files."""
     from pyarrow import csv
 
     delimiter = source.delimiter or ("\t" if source.kind == "tsv" else ",")
@@ -181,10 +192,10 @@ def _read_csv(source: Source) -> Any:
     else:
         _refuse_utf16(source)
     try:
-        return csv.read_csv(_again(file), **_csv_options(source))
+        return csv.read_csv(_again(file), **csv_options(source))
     except pa.ArrowInvalid:
         # Only a single thread knows in which line it is.
-        return csv.read_csv(_again(file), **_csv_options(source, threads=False))
+        return csv.read_csv(_again(file), **csv_options(source, threads=False))
 
 
 def _refuse_utf16(source: Source) -> None:
@@ -260,7 +271,8 @@ _READERS = {
 }
 
 
-def _unreadable(source: Source, error: Exception) -> str:
+def unreadable(source: Source, error: Exception) -> str:
+    """Return a message that says why a file cannot be read, and what to do."""
     hint = "Check that it is complete, or say by --from which format it has."
     text = str(error).split("\n", 1)[0].rstrip(".")
     if isinstance(error, UnicodeDecodeError):
@@ -278,34 +290,43 @@ def _at_line(match: re.Match[str]) -> str:
 # Writing
 
 
-def _write_csv(table: Any, file: IO[bytes], delimiter: str = ",") -> None:
+def _write_csv(parts: Iterator[Any], file: IO[bytes], delimiter: str = ",") -> None:
     from pyarrow import csv
 
-    header = io.StringIO()  # pyarrow would put every name into quotes
-    plain_csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
-    file.write(header.getvalue().encode())
-    csv.write_csv(table, file, csv.WriteOptions(include_header=False, delimiter=delimiter))
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter)
+    for i, part in enumerate(parts):
+        if i == 0:  # pyarrow would put every name into quotes
+            header = io.StringIO()
+            lines = plain_csv.writer(header, delimiter=delimiter, lineterminator="\n")
+            lines.writerow(part.column_names)
+            file.write(header.getvalue().encode())
+        csv.write_csv(part, file, options)
 
 
-def _write_tsv(table: Any, file: IO[bytes]) -> None:
-    _write_csv(table, file, "\t")
+def _write_tsv(parts: Iterator[Any], file: IO[bytes]) -> None:
+    _write_csv(parts, file, "\t")
 
 
-def _write_parquet(table: Any, file: IO[bytes]) -> None:
+def _write_parquet(parts: Iterator[Any], file: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table, file)
+    first = next(parts)
+    with pq.ParquetWriter(file, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
 
 
-def _write_arrow(table: Any, file: IO[bytes]) -> None:
+def _write_arrow(parts: Iterator[Any], file: IO[bytes]) -> None:
     import pyarrow as pa
 
-    with pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+    first = next(parts)
+    with pa.ipc.new_file(file, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
 
 
-def _write_npy(table: Any, file: IO[bytes]) -> None:
-    columns = _arrays_of(table)
+def _write_npy(parts: Iterator[Any], file: IO[bytes]) -> None:
+    columns = _arrays_of(parts)
     first = next(iter(columns.values()))
     array = first if len(columns) == 1 else np.column_stack(list(columns.values()))
     if array.dtype.kind not in "biuf":
@@ -316,13 +337,16 @@ def _write_npy(table: Any, file: IO[bytes]) -> None:
     np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-def _write_npz(table: Any, file: IO[bytes]) -> None:
-    columns = _arrays_of(table)
+def _write_npz(parts: Iterator[Any], file: IO[bytes]) -> None:
+    columns = _arrays_of(parts)
     text = {name: array.astype(str) for name, array in columns.items() if array.dtype == object}
     np.savez(file, **{**columns, **text})  # type: ignore[arg-type]
 
 
-def _arrays_of(table: Any) -> dict[str, Numbers]:
+def _arrays_of(parts: Iterator[Any]) -> dict[str, Numbers]:
+    import pyarrow as pa
+
+    table = pa.concat_tables(parts)
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
