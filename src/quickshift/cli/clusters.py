@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from quickshift.cli.report import keyed, table_of
+from quickshift.cli.report import bold, keyed, table_of
 
 __all__ = ["cluster_facts", "cluster_lines", "in_options", "plain_lines"]
 
@@ -124,11 +124,9 @@ def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
 
 
 def _title(n_clusters: int, n_samples: float, names: Sequence[str]) -> Any:
-    from rich.text import Text
-
     count = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return Text(f"{count} of {n_samples:g} samples by {named}", style="bold")
+    return bold(f"{count} of {n_samples:g} samples by {named}")
 
 
 def _columns(summary: Any) -> dict[str, list[str]]:

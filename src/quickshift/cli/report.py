@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-__all__ = ["Report", "keyed", "shows_progress", "table_of"]
+__all__ = ["Report", "bold", "keyed", "shows_progress", "table_of"]
 
 _WIDTH = 100  # characters per line if the output does not go to a terminal
 _WIDEST = 120  # longer lines are hard to read
@@ -89,6 +89,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def bold(text: str) -> Any:
+    """Return a text of rich in bold letters, the title of a summary."""
+    from rich.text import Text
+
+    return Text(text, style="bold")
 
 
 def table_of(columns: dict[str, list[str]]) -> Any:

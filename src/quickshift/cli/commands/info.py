@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from quickshift.cli import options
-from quickshift.cli.report import Report, keyed, table_of
+from quickshift.cli.report import Report, bold, keyed, table_of
 
 __all__ = ["EXAMPLE", "info"]
 
@@ -47,7 +47,7 @@ def info(
         cells[name] = [_cell(column.get(name)) for column in columns]
     title = f"{file}: {table.num_rows} rows, {table.num_columns} columns"
     facts = {"n_rows": table.num_rows, "columns": columns}
-    report.show(facts, [title, "", table_of(cells), ""])
+    report.show(facts, [bold(title), "", table_of(cells), ""])
 
 
 def _show_installation(report: Report) -> None:

@@ -12,7 +12,7 @@ from quickshift.cli.commands.steps import (
     written,
 )
 from quickshift.cli.files.outputs import STANDARD, replaced_file
-from quickshift.cli.report import Report, keyed, shows_progress, table_of
+from quickshift.cli.report import Report, bold, keyed, shows_progress, table_of
 
 __all__ = ["EXAMPLE", "tree"]
 
@@ -156,7 +156,7 @@ def _show(report: Report, found: Any, features: Any, output: str | None) -> None
     title = f"Cluster tree of {features.table.num_rows} samples: {len(found)} leaves, "
     title += f"{len(found.merges)} merges"
     facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges, "output": output}
-    report.show(facts, [title, "", table_of(cells), "", keyed(remarks)])
+    report.show(facts, [bold(title), "", table_of(cells), "", keyed(remarks)])
 
 
 def _cell(name: str, value: Any) -> str:
