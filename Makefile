@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults docs wheel clean
+.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults raster docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -104,6 +104,9 @@ large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 
 
 matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory, in every combination
 	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 -m 'workers or not workers' tests/test_distributed_tasks.py tests/test_distributed_scales.py tests/test_distributed_matrix.py $(ARGS)
+
+raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
+	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

@@ -48,6 +48,7 @@ _ALONE = (
     "images",
     "plots",
     "large_data",
+    "command_line",
 )
 _WIDE = "benchmarks", "labelled", "distortion", "modal", "plots_compared"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}

@@ -110,3 +110,20 @@ def test_masked_arrays_that_mask_nothing_are_read_as_plain_ones():
     np.testing.assert_array_equal(
         qs.segment_tiles(np.ma.masked_array(image), tile=5), qs.segment(image)
     )
+
+
+def test_progress_is_reported_tile_by_tile():
+    reports = []
+    image = np.random.default_rng(0).random((30, 40))
+    qs.segment_tiles(image, tile=20, progress=lambda stage, done: reports.append((stage, done)))
+    stages = ("estimate_density", "climb")
+    steps = [(stage, done) for stage in stages for done in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    assert reports == [*steps, ("cut", 1.0)]
+
+
+def test_an_exception_of_progress_stops_the_tiles():
+    def stop(stage, done):
+        raise RuntimeError(stage)
+
+    with pytest.raises(RuntimeError, match="estimate_density"):
+        qs.segment_tiles(np.zeros((9, 9)), tile=4, progress=stop)

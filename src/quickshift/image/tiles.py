@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,12 +23,14 @@ from quickshift.image.graph import PixelGraph
 from quickshift.image.pixels import pixel_settings
 from quickshift.image.tile_steps import (
     PIXELS_PER_TILE,
+    Box,
     TileSource,
     check_search,
     tiles_of,
     write_density,
     write_parents,
 )
+from quickshift.progress import Progress, reporting
 
 __all__ = ["segment_tiles"]
 
@@ -51,6 +54,7 @@ def segment_tiles(
     spacing: ArrayLike | None = None,
     start_label: int = 0,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Numbers:
     """Segment a picture that may be larger than memory, with the same labels as `segment`.
 
@@ -95,6 +99,10 @@ def segment_tiles(
         First label; pixels outside the mask get ``start_label - 1``.
     n_jobs : int, optional
         Threads; None for all cores.
+    progress : callable, optional
+        Called as ``progress(stage, done)`` after each tile, and when a stage is complete; ``done``
+        rises to 1. An exception that it raises stops the computation. The stages are
+        "estimate_density", "climb" and "cut".
 
     Returns
     -------
@@ -129,13 +137,14 @@ def segment_tiles(
     with TemporaryDirectory(prefix="quickshift-", dir=scratch) as folder:
         density = _scratch(folder, "density", np.float64, shape)
         parent = _scratch(folder, "parent", np.int64, shape)
-        for box in tiles_of(shape, sides):
+        for box in _reported(tiles_of(shape, sides), progress, "estimate_density"):
             write_density(source, box, search, density)
-        for box in tiles_of(shape, sides):
+        for box in _reported(tiles_of(shape, sides), progress, "climb"):
             write_parents(source, box, search, density, parent)
         flat = parent.reshape(-1)
-        _follow_to_roots(flat)
-        _write_labels(flat, density.reshape(-1), labels, first)
+        with reporting(progress, "cut"):
+            _follow_to_roots(flat)
+            _write_labels(flat, density.reshape(-1), labels, first)
     return labels
 
 
@@ -176,6 +185,16 @@ def _write_labels(root: Indices, density: Floats, labels: Numbers, first: int) -
         found = label_of[np.minimum(np.searchsorted(in_order, root[some]), in_order.size - 1)]
         found[np.isnan(density[some])] = -1
         labels[line : line + step] = (found + first).reshape(-1, *labels.shape[1:])
+
+
+def _reported(boxes: Iterator[Box], progress: Progress | None, stage: str) -> Iterator[Box]:
+    """Iterate over boxes, and report the share of them that is done."""
+    every = list(boxes)
+    with reporting(progress, stage) as report:
+        for done, box in enumerate(every):
+            if report is not None:
+                report(done / len(every))
+            yield box
 
 
 def _scratch(folder: str, name: str, dtype: Any, shape: tuple[int, ...]) -> Numbers:

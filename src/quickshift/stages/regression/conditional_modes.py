@@ -133,23 +133,26 @@ class ConditionalModes(Ragged):
         with optional_import("pandas", "io", "to_pandas()"):
             import pandas
 
-        queries = self.queries
-        if self.values.ndim == 1:
-            values = {"value": self.values}
-        else:
-            values = {f"value_{k}": column for k, column in enumerate(self.values.T)}
-        return pandas.DataFrame(
-            {
-                "query": queries,
-                "mode": np.arange(len(queries)) - self.offsets[queries],
-                **values,
-                "density": self.densities,
-                "height": self.heights,
-                "support": self.support[queries],
-                "conditional_density": self.conditional_densities,
-                "probability": self.probabilities,
-            }
-        )
+        return pandas.DataFrame(mode_columns(self))
+
+
+def mode_columns(modes: ConditionalModes) -> dict[str, Numbers]:
+    """Return the columns of the table of modes, see `ConditionalModes.to_pandas`."""
+    queries = modes.queries
+    if modes.values.ndim == 1:
+        values = {"value": modes.values}
+    else:
+        values = {f"value_{k}": column for k, column in enumerate(modes.values.T)}
+    return {
+        "query": queries,
+        "mode": np.arange(len(queries)) - modes.offsets[queries],
+        **values,
+        "density": modes.densities,
+        "height": modes.heights,
+        "support": modes.support[queries],
+        "conditional_density": modes.conditional_densities,
+        "probability": modes.probabilities,
+    }
 
 
 def conditional_modes(

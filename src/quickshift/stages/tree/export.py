@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quickshift.stages.tree.cluster_tree import ClusterTree
 
-__all__ = ["read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
+__all__ = ["leaf_columns", "read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
 
 _FORMAT = "quickshift cluster tree"
 _VERSION = 2
@@ -47,25 +47,32 @@ def to_linkage(tree: "ClusterTree") -> Floats:
     return _core.linkage(parent, distance, np.concatenate([absorbed, alone]))
 
 
-def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
-    """Return the leaves as a table, one row per leaf."""
-    with optional_import("pandas", "io", "to_pandas()"):
-        import pandas
-
+def leaf_columns(tree: "ClusterTree") -> dict[str, Any]:
+    """Return the columns of the table of leaves."""
     survivors = np.full(tree.leaf_indices.size, -1, dtype=np.int64)
     survivor, absorbed = joined_leaves(tree.merges).T
     survivors[absorbed] = survivor
     birth, death = tree.persistence().T
-    columns = {
+    return {
         "row": tree.leaf_indices,
         "birth": birth,
         "death": death,
         "absorbed_by": survivors,
         "towards": tree.towards,
         "size": tree.sizes,
-        "significance": np.nan if tree.significance is None else tree.significance,
+        "significance": (
+            np.full(survivors.size, np.nan) if tree.significance is None else tree.significance
+        ),
     }
-    return pandas.DataFrame(columns, index=pandas.RangeIndex(survivors.size, name="leaf"))
+
+
+def to_pandas(tree: "ClusterTree") -> "pandas.DataFrame":
+    """Return the leaves as a table, one row per leaf."""
+    with optional_import("pandas", "io", "to_pandas()"):
+        import pandas
+
+    index = pandas.RangeIndex(tree.leaf_indices.size, name="leaf")
+    return pandas.DataFrame(leaf_columns(tree), index=index)
 
 
 def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":

@@ -1,0 +1,30 @@
+"""The command line: `quickshift cluster`, `tree`, `regress`, `segment`, `info` and `demo`.
+
+Every command reads a file, calls the library and writes a file, so its output is that of the Python
+call. Modules of this package import NumPy and everything that is slower to load inside functions:
+``quickshift --help`` has to answer at once.
+"""
+
+import sys
+from typing import NoReturn
+
+__all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments of the process name, and exit with its code."""
+    try:
+        from quickshift.cli.app import app
+        from quickshift.cli.outcome import exit_code_of, prepare_process
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        sys.exit(
+            f"Error: {error.name} cannot be imported, but the command line needs it. Install it "
+            f"by: pip install quickshift[cli]"
+        )
+    except KeyboardInterrupt:
+        print("Interrupted; no output was written.", file=sys.stderr)  # noqa: T201
+        sys.exit(130)
+    prepare_process()
+    sys.exit(exit_code_of(app))

@@ -1,0 +1,200 @@
+"""The summary of a clustering as a table in the terms of the command line."""
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from quickshift.cli.report import bold, keyed, table_of
+
+__all__ = ["cluster_facts", "cluster_lines", "in_options", "plain_lines"]
+
+_SHOWN = 20  # clusters
+_SHOWN_FEATURES = 3  # coordinates of a mode
+_NAMED = 8  # features in the title
+_WIDE = 96  # characters from which on all columns are shown
+_LEFT_OUT = ("share", "joins", "saddle")
+_LEGEND = {
+    "row": "Row: that of the mode, the densest sample of the cluster, counted from 0.",
+    "significance": "Significance: how far the density falls from the mode to the saddle, in "
+    "standard errors.",
+    "nearest denser": "Nearest denser: distance to the nearest mode of higher density.",
+    "joins": "Joins: the cluster that would absorb this one.",
+    "saddle": "Saddle: the density where the two meet, if they do.",
+}
+_REPRODUCE = "To reproduce: "
+_TERMS = (
+    (r"(?:labels_for|recut)\((?:n_clusters=)?(\d+)\)", r"--n-clusters \1"),
+    (r'QuickShift\(scale="(\w+)"\)', r"--scale \1"),
+    (r"\bstrength_", "strength"),
+    (r"; see to_pandas\(\)", "; see --json"),
+    (r"\b(min_significance|min_cluster_size)=", r"\1 "),
+)
+
+
+def cluster_facts(summary: Any) -> dict[str, Any]:
+    """Return the summary of a fit for JSON.
+
+    Parameters
+    ----------
+    summary : quickshift.estimators.Summary
+        From ``QuickShift.summary``.
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        "n_clusters": len(summary),
+        "n_samples": summary.sizes.sum(),
+        "features": list(summary.feature_names),
+        "clusters": [
+            {
+                "label": i,
+                "row": summary.rows[i],
+                "size": summary.sizes[i],
+                "density": summary.densities[i],
+                "significance": summary.significance[i],
+                "nearest_denser": summary.nearest_denser[i],
+                "joins": summary.joins[i] if summary.joins[i] >= 0 else None,
+                "saddle": summary.saddles[i],
+                "mode": summary.modes[i],
+            }
+            for i in range(len(summary))
+        ],
+        "remarks": [in_options(text) for text in summary.remarks],
+    }
+
+
+def cluster_lines(summary: Any, width: int, more: Sequence[str] = ()) -> list[Any]:
+    """Return the summary of a fit as texts and tables of rich.
+
+    Parameters
+    ----------
+    summary : quickshift.estimators.Summary
+        From ``QuickShift.summary``.
+    width : int
+        Number of characters per line; with few, some columns are left out.
+    more : sequence of str
+        Further remarks.
+
+    Returns
+    -------
+    list
+    """
+    from rich.text import Text
+
+    title = _title(len(summary), summary.sizes.sum(), summary.feature_names)
+    columns = _columns(summary)
+    if width < _WIDE:
+        columns = {name: column for name, column in columns.items() if name not in _LEFT_OUT}
+    legend = " ".join(text for name, text in _LEGEND.items() if name in columns)
+    remarks = keyed([*(in_options(text) for text in summary.remarks), *more])
+    return [title, "", table_of(columns), "", Text(legend, style="dim"), "", remarks]
+
+
+def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
+    """Return clusters without a summary of the library as texts and tables of rich.
+
+    Parameters
+    ----------
+    facts : dict
+        Facts as `cluster_facts` returns them, with fewer columns.
+    remarks : sequence of str
+        The remarks.
+
+    Returns
+    -------
+    list
+    """
+    clusters = facts["clusters"][:_SHOWN]
+    columns = {
+        "label": [str(c["label"]) for c in clusters],
+        "row": [str(c["row"]) for c in clusters],
+        "size": [str(c["size"]) for c in clusters],
+        "share": [f"{c['size'] / facts['n_samples']:.1%}" for c in clusters],
+        "density": [f"{c['density']:.3g}" for c in clusters],
+        "significance": [f"{c['significance']:.3g}" for c in clusters],
+        "mode": [_point(c["mode"]) for c in clusters],
+    }
+    more = len(facts["clusters"]) - len(clusters)
+    hidden = [f"Not shown: {more} more clusters; see --json."] if more else []
+    title = _title(len(facts["clusters"]), facts["n_samples"], facts["features"])
+    return [title, "", table_of(columns), "", keyed([*hidden, *remarks])]
+
+
+def _title(n_clusters: int, n_samples: float, names: Sequence[str]) -> Any:
+    count = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return bold(f"{count} of {n_samples:g} samples by {named}")
+
+
+def _columns(summary: Any) -> dict[str, list[str]]:
+    total, shown = summary.sizes.sum(), range(min(len(summary), _SHOWN))
+    return {
+        "label": [str(i) for i in shown],
+        "row": [str(summary.rows[i]) for i in shown],
+        "size": [f"{summary.sizes[i]:g}" for i in shown],
+        "share": [f"{summary.sizes[i] / total:.1%}" for i in shown],
+        "density": [f"{summary.densities[i]:.3g}" for i in shown],
+        "significance": [f"{summary.significance[i]:.3g}" for i in shown],
+        "nearest denser": [_length(summary.nearest_denser[i]) for i in shown],
+        "joins": ["–" if summary.joins[i] < 0 else str(summary.joins[i]) for i in shown],
+        "saddle": ["–" if summary.saddles[i] == 0 else f"{summary.saddles[i]:.3g}" for i in shown],
+        "mode": [_point(summary.modes[i]) for i in shown],
+    }
+
+
+def _length(value: float) -> str:
+    return "–" if value == float("inf") else f"{value:.3g}"
+
+
+def _point(coordinates: Sequence[float]) -> str:
+    shown = ", ".join(f"{value:.3g}" for value in coordinates[:_SHOWN_FEATURES])
+    return f"{shown}, …" if len(coordinates) > _SHOWN_FEATURES else shown
+
+
+def in_options(text: str) -> str:
+    """Return a sentence of the library with options in place of calls.
+
+    Parameters
+    ----------
+    text : str
+        A remark of a summary.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_options("One cluster more: recut(n_clusters=7).")
+    'One cluster more: --n-clusters 7.'
+    >>> in_options("To reproduce: QuickShift(bandwidth=0.5, tau=numpy.inf).fit(X)")
+    'To reproduce: --bandwidth 0.5 --tau inf'
+    """
+    if text.startswith(_REPRODUCE):
+        return _REPRODUCE + _as_options(text.removeprefix(_REPRODUCE))
+    for pattern, replacement in _TERMS:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def _as_options(code: str) -> str:
+    """Return the call of an estimator as options."""
+    call = ast.parse(code, mode="eval").body
+    calls = [node for node in ast.walk(call) if isinstance(node, ast.Call)]
+    made = next(node for node in calls if isinstance(node.func, ast.Name))
+    return " ".join(
+        f"--{(keyword.arg or '').replace('_', '-')} {_typed(keyword.value)}"
+        for keyword in made.keywords
+    )
+
+
+def _typed(node: ast.AST) -> str:
+    """Return a literal as it is typed on a command line."""
+    if isinstance(node, ast.List):
+        return ",".join(_typed(item) for item in node.elts)
+    if isinstance(node, ast.Attribute):  # numpy.inf
+        return node.attr
+    return str(ast.literal_eval(node))

@@ -1,0 +1,1 @@
+"""The commands, one per file: options, then what the command does with them."""

@@ -1,0 +1,165 @@
+"""`quickshift tree`: a table in, the cluster tree out."""
+
+from typing import Annotated, Any
+
+import typer
+
+from quickshift.cli import options
+from quickshift.cli.commands.steps import (
+    checked_format,
+    estimator_parameters,
+    fit_quick_shift,
+    written,
+)
+from quickshift.cli.files.outputs import STANDARD, replaced_file
+from quickshift.cli.report import Report, bold, keyed, shows_progress, table_of
+
+__all__ = ["EXAMPLE", "tree"]
+
+EXAMPLE = """\
+$ quickshift tree points.csv --significance 3 -o leaves.csv
+leaves.csv: leaf,row,birth,death,absorbed_by,towards,size,significance / 0,1236,…
+$ quickshift tree points.csv -o tree.npz
+In Python: quickshift.ClusterTree.load("tree.npz")"""
+
+_SHOWN = 20  # leaves
+_PRUNING = "Pruning"
+
+Significance = Annotated[
+    float | None,
+    typer.Option(
+        help="Least significance of a leaf.",
+        metavar="NUMBER",
+        rich_help_panel=_PRUNING,
+        show_default=False,
+    ),
+]
+Prominence = Annotated[
+    float | None,
+    typer.Option(
+        help="Least difference between the birth and the death of a leaf.",
+        metavar="NUMBER",
+        rich_help_panel=_PRUNING,
+        show_default=False,
+    ),
+]
+MinSize = Annotated[
+    float | None,
+    typer.Option(
+        help="Least number of samples on each side of a merge.",
+        metavar="NUMBER",
+        rich_help_panel=_PRUNING,
+        show_default=False,
+    ),
+]
+
+
+def tree(
+    file: options.Input,
+    *,
+    output: options.Output = None,
+    source_format: options.From = None,
+    target_format: options.To = None,
+    delimiter: options.Delimiter = None,
+    header: options.HeaderLine = True,
+    force: options.Force = False,
+    columns: options.Columns = None,
+    weights: options.Weights = None,
+    identifier: options.Identifier = None,
+    drop_missing: options.DropMissing = False,
+    significance: Significance = None,
+    prominence: Prominence = None,
+    min_size: MinSize = None,
+    bandwidth: options.Bandwidth = "local",
+    tau: options.Tau = "auto",
+    kernel: options.Kernel = options.KernelChoice.gaussian,
+    n_neighbors: options.NNeighbors = "auto",
+    metric: options.Metric = options.MetricChoice.euclidean,
+    period: options.Period = None,
+    scale: options.Scale = options.ScaleChoice.none,
+    n_jobs: options.NJobs = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,  # noqa: ARG001 (acts when it is parsed)
+) -> None:
+    """Find the cluster tree of a table: every mode, and the density at which it joins another.
+
+    A table with one row per leaf is written; an .npz file holds the whole tree, for Python.
+    """
+    report = Report(as_json=as_json, quiet=quiet, to_stderr=output == STANDARD)
+    kind = checked_format(output, target_format, force=force)
+    parameters = estimator_parameters(
+        bandwidth=bandwidth,
+        tau=tau,
+        kernel=kernel,
+        n_neighbors=n_neighbors,
+        metric=metric,
+        period=period,
+        scale=scale,
+    )
+    from quickshift.cli.files.features import pick_features
+    from quickshift.cli.files.tables import Source, read_table
+
+    with report.timed("read"):
+        features = pick_features(
+            read_table(Source(file, source_format, delimiter, header)),
+            columns=columns,
+            weights=weights,
+            others=[] if identifier is None else [identifier],
+            drop_missing=drop_missing,
+        )
+    with report.timed("fit"):
+        parameters["n_jobs"] = n_jobs
+        model = fit_quick_shift(features, parameters, progress=shows_progress(quiet))
+        found = model.tree_
+    found = found.prune(significance=significance, prominence=prominence, min_size=min_size)
+    if output is not None:
+        with report.timed("write"):
+            _write(found, output, kind, force=force)
+    _show(report, found, features, output)
+
+
+def _write(found: Any, output: str, kind: str | None, *, force: bool) -> None:
+    from quickshift.cli.files.tables import table_from, write_table
+
+    if kind == "npz" and output != STANDARD:
+        with replaced_file(output, force=force) as partial:
+            found.save(partial)
+        return
+    write_table(table_from(_leaves(found)), output, kind, force=force)
+
+
+def _leaves(found: Any) -> dict[str, Any]:
+    import numpy as np
+
+    from quickshift.stages.tree.export import leaf_columns
+
+    return {"leaf": np.arange(len(found)), **leaf_columns(found)}
+
+
+def _show(report: Report, found: Any, features: Any, output: str | None) -> None:
+    columns = _leaves(found)
+    shown = (-columns["significance"]).argsort(kind="stable")[:_SHOWN]
+    cells = {
+        name.replace("_", " "): [_cell(name, values[i]) for i in shown]
+        for name, values in columns.items()
+    }
+    remarks = [
+        *(
+            [f"Not shown: {len(found) - _SHOWN} less significant leaves."]
+            if len(found) > _SHOWN
+            else []
+        ),
+        *features.remarks,
+        *written(output, f"{len(found)} leaves"),
+    ]
+    title = f"Cluster tree of {features.table.num_rows} samples: {len(found)} leaves, "
+    title += f"{len(found.merges)} merges"
+    facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges, "output": output}
+    report.show(facts, [bold(title), "", table_of(cells), "", keyed(remarks)])
+
+
+def _cell(name: str, value: Any) -> str:
+    if name in ("absorbed_by", "towards") and value < 0:
+        return "–"
+    return f"{value:.3g}" if name in ("birth", "death", "significance") else f"{value:g}"

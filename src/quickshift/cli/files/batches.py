@@ -1,0 +1,296 @@
+"""Tables that are read in parts, because they may be larger than memory."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quickshift.arrays import Flags, Numbers
+from quickshift.cli.files.arrays import read_npy
+from quickshift.cli.files.features import (
+    choose_columns,
+    is_numeric,
+    resolve_column,
+    split_columns,
+)
+from quickshift.cli.files.formats import check_input
+from quickshift.cli.files.outputs import STANDARD
+from quickshift.cli.files.tables import Source, csv_options, read_table, table_from, unreadable
+from quickshift.cli.outcome import CommandError
+from quickshift.extras import optional_import
+
+__all__ = ["Spooled", "labeled_parts", "rough_size", "spool"]
+
+_ROWS = 1 << 18  # per part
+_SAMPLE = 1 << 20  # bytes of a CSV file from which its number of rows is estimated
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """A table that was copied, part by part, to a Parquet file whose features are floats.
+
+    Attributes
+    ----------
+    path : Path
+        The Parquet file.
+    names : list of str
+        The columns of the features.
+    weights : str or None
+        The column of weights.
+    others : list of str
+        The columns of identifiers.
+    all_names : list of str
+        All columns.
+    n_rows, n_dropped : int
+        Number of rows that were kept, and of those that were dropped.
+    """
+
+    path: Path
+    names: list[str]
+    weights: str | None
+    others: list[str]
+    all_names: list[str]
+    n_rows: int
+    n_dropped: int
+
+
+def spool(
+    source: Source,
+    folder: Path,
+    *,
+    columns: Sequence[str] | None,
+    weights: str | None,
+    others: Sequence[str],
+    drop_missing: bool,
+) -> Spooled:
+    """Copy a table, part by part, to a Parquet file that is ready for a fit in parts.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    folder : Path
+        Where the file is written.
+    columns, weights, others, drop_missing
+        See `quickshift.cli.files.features.pick_features`.
+
+    Returns
+    -------
+    Spooled
+    """
+    with optional_import("pyarrow", "cli", "the command line"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+    check_input(source.path)
+    path, n_rows, n_missing, first_missing = folder / "table.parquet", 0, 0, -1
+    with ExitStack() as stack:
+        try:
+            schema, parts = stack.enter_context(_opened(source, folder))
+            names = choose_columns(schema, columns, weights=weights, others=others)
+            weight = None if weights is None else resolve_column(schema, weights)
+            used = [*names, *([] if weight is None else [weight])]
+            written = _with_floats(schema, used)
+            writer = stack.enter_context(pq.ParquetWriter(path, written))
+            for part in parts(used):
+                missing = _missing(part, used)
+                if missing.any() and not n_missing:
+                    first_missing = n_rows + int(np.flatnonzero(missing)[0])
+                n_missing += int(np.count_nonzero(missing))
+                kept = part.filter(pa.array(~missing)) if missing.any() else part
+                n_rows += kept.num_rows
+                writer.write_table(kept.cast(written))
+        except (pa.ArrowException, ValueError, EOFError) as error:
+            raise CommandError(unreadable(source, error)) from error
+    if n_missing and not drop_missing:
+        raise CommandError(
+            f"{n_missing} of {n_rows + n_missing} rows have missing values, the first is row "
+            f"{first_missing}. Use --drop-missing to leave them out."
+        )
+    if not n_rows:
+        raise CommandError(f"{source.name} has no rows without missing values. Check the file.")
+    ids = split_columns(schema, others)
+    return Spooled(path, names, weight, ids, list(schema.names), n_rows, n_missing)
+
+
+def labeled_parts(
+    spooled: Spooled, label: str, labels: Numbers, kept: list[str] | None
+) -> Iterator[Any]:
+    """Yield the table part by part with its labels.
+
+    Parameters
+    ----------
+    spooled : Spooled
+        The table.
+    label : str
+        Name of the column of labels.
+    labels : ndarray of shape (n_rows,)
+        The labels.
+    kept : list of str or None
+        The other columns; None for all.
+
+    Yields
+    ------
+    pyarrow.Table
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if kept == []:
+        yield table_from({label: labels})
+        return
+    row = 0
+    with pq.ParquetFile(spooled.path) as file:
+        for batch in file.iter_batches(batch_size=_ROWS, columns=kept):
+            part = pa.Table.from_batches([batch])
+            yield part.append_column(label, [labels[row : row + part.num_rows]])
+            row += part.num_rows
+
+
+def rough_size(source: Source) -> tuple[int, int] | None:
+    """Return about how many rows and columns a file has, or None if that is unknown.
+
+    Parameters
+    ----------
+    source : Source
+        The table; that of standard input is unknown.
+
+    Returns
+    -------
+    (int, int) or None
+    """
+    path = Path(source.path)
+    if source.path == STANDARD or not path.is_file() or source.kind == "npz":
+        return None
+    if source.kind in ("csv", "tsv"):
+        with path.open("rb") as file:
+            text = file.read(_SAMPLE)
+        delimiter = (source.delimiter or ("\t" if source.kind == "tsv" else ",")).encode()
+        lines = max(text.count(b"\n"), 1)
+        rows = path.stat().st_size * lines // max(len(text), 1)
+        return rows, text.split(b"\n", 1)[0].count(delimiter) + 1
+    if source.kind == "npy":
+        shape = read_npy(source.path).shape
+        return shape[0], int(np.prod(shape[1:]))
+    with ExitStack() as stack:
+        if source.kind == "parquet":
+            import pyarrow.parquet as pq
+
+            parquet = stack.enter_context(pq.ParquetFile(path))
+            return parquet.metadata.num_rows, parquet.metadata.num_columns
+        import pyarrow as pa
+
+        arrow = stack.enter_context(pa.ipc.open_file(stack.enter_context(pa.memory_map(str(path)))))
+        n_rows = sum(arrow.get_batch(i).num_rows for i in range(arrow.num_record_batches))
+        return n_rows, len(arrow.schema)
+
+
+# Reading in parts: the schema, and a function that yields tables, given the columns to be numbers
+
+
+@contextmanager
+def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
+    if source.kind in ("csv", "tsv"):
+        if source.path == STANDARD:
+            source = _on_disk(source, folder)
+        yield _csv_schema(source), lambda used: _csv_parts(source, used)
+        return
+    if source.kind == "npz":
+        table = read_table(source)
+        yield table.schema, lambda _: (table.slice(i, _ROWS) for i in range(0, len(table), _ROWS))
+        return
+    if source.path == STANDARD:
+        source = _on_disk(source, folder)
+    if source.kind == "npy":
+        yield from _npy_parts(source)
+    elif source.kind == "parquet":
+        yield from _parquet_parts(source)
+    else:
+        yield from _arrow_parts(source)
+
+
+def _on_disk(source: Source, folder: Path) -> Source:
+    """Copy standard input to a file."""
+    path = folder / f"input.{source.kind}"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return replace(source, path=str(path), format=source.kind)
+
+
+def _csv_schema(source: Source) -> Any:
+    from pyarrow import csv
+
+    with csv.open_csv(source.path, **csv_options(source, threads=False)) as reader:
+        return reader.schema
+
+
+def _csv_parts(source: Source, used: list[str]) -> Iterator[Any]:
+    """Read a CSV file; the features are floats, even if those of the first part are integers."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    numbers = csv.ConvertOptions(column_types=dict.fromkeys(used, pa.float64()))
+    options = csv_options(source, threads=False)  # an error then names the line
+    with csv.open_csv(source.path, convert_options=numbers, **options) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _npy_parts(source: Source) -> Iterator[tuple[Any, Any]]:
+    array = read_npy(source.path)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+    wide = array.reshape(len(array), -1)
+
+    def part(row: int) -> Any:
+        return table_from({str(i): c for i, c in enumerate(wide[row : row + _ROWS].T)})
+
+    yield part(0).schema, lambda _: (part(row) for row in range(0, len(wide), _ROWS))
+
+
+def _parquet_parts(source: Source) -> Iterator[tuple[Any, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(source.path) as file:
+        batches = (pa.Table.from_batches([b]) for b in file.iter_batches(batch_size=_ROWS))
+        yield file.schema_arrow, lambda _: batches
+
+
+def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
+    import pyarrow as pa
+
+    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+        numbers = range(file.num_record_batches)
+        parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
+        yield file.schema, lambda _: parts
+
+
+def _with_floats(schema: Any, used: list[str]) -> Any:
+    """Return the schema of the copy, in which the features and weights are floats."""
+    import pyarrow as pa
+
+    for name in used:
+        i = schema.get_field_index(name)
+        if not is_numeric(schema.field(i).type):
+            raise CommandError(
+                f"column {name!r} has the type {schema.field(i).type}, expected numbers. Leave it "
+                f"out of --columns, or correct the file."
+            )
+        schema = schema.set(i, pa.field(name, pa.float64()))
+    return schema
+
+
+def _missing(part: Any, used: list[str]) -> Flags:
+    """Return the rows of a part with missing values."""
+    import pyarrow as pa
+
+    missing = np.zeros(part.num_rows, dtype=bool)
+    for name in used:
+        missing |= np.isnan(part[name].cast(pa.float64(), safe=False).to_numpy())
+    return missing

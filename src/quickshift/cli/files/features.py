@@ -1,0 +1,282 @@
+"""What a command needs from a table: features, weights and responses as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quickshift.arrays import Floats
+from quickshift.cli.outcome import CommandError
+
+__all__ = [
+    "Features",
+    "choose_columns",
+    "describe_columns",
+    "is_numeric",
+    "pick_features",
+    "resolve_column",
+    "split_columns",
+]
+
+_MOST_NAMED = 12  # columns that a message lists
+
+
+@dataclass(frozen=True)
+class Features:
+    """The rows that take part, and their numbers.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        All columns, without the rows that were dropped.
+    names : list of str
+        The columns of the features.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
+    weights : ndarray of shape (n_samples,) or None
+        The weights.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
+        The responses.
+    n_dropped : int
+        Number of rows with missing values that were dropped.
+    remarks : list of str
+        What the user should know about the choice.
+    """
+
+    table: Any
+    names: list[str]
+    X: Floats
+    weights: Floats | None
+    y: Any
+    n_dropped: int
+    remarks: list[str]
+
+
+def pick_features(
+    table: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    weights: str | None = None,
+    others: Sequence[str] = (),
+    responses: Sequence[str] | None = None,
+    drop_missing: bool = False,
+) -> Features:
+    """Pick the columns that take part, after checking that they hold numbers in every row.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    columns : sequence of str, optional
+        Names or numbers of the features; by default all columns of numbers that have no other role.
+    weights : str, optional
+        Name or number of the column of weights.
+    others : sequence of str
+        Names or numbers of columns that are no features, such as identifiers.
+    responses : sequence of str, optional
+        Names or numbers of the columns of responses.
+    drop_missing : bool
+        Whether rows with missing values are dropped; otherwise they are an error.
+
+    Returns
+    -------
+    Features
+    """
+    chosen = choose_columns(
+        table.schema, columns, weights=weights, others=[*others, *(responses or ())]
+    )
+    weight = None if weights is None else resolve_column(table.schema, weights)
+    outputs = None if responses is None else split_columns(table.schema, responses)
+    used = [*chosen, *([] if weight is None else [weight]), *(outputs or [])]
+    arrays = {name: _numbers(table, name) for name in dict.fromkeys(used)}
+    kept = ~np.any([np.isnan(array) for array in arrays.values()], axis=0)
+    n_missing = int(kept.size - np.count_nonzero(kept))
+    if n_missing:
+        _check_missing(arrays, kept, n_missing, drop_missing)
+        table = table.filter(kept)
+        arrays = {name: array[kept] for name, array in arrays.items()}
+    X = np.empty((table.num_rows, len(chosen)))
+    for i, name in enumerate(chosen):
+        X[:, i] = arrays[name]
+    y = None if outputs is None else np.column_stack([arrays[name] for name in outputs])
+    if y is not None and y.shape[1] == 1:
+        y = y[:, 0]
+    w = None if weight is None else np.ascontiguousarray(arrays[weight])
+    unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
+    roles = split_columns(table.schema, [*others, *used])
+    named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]
+    remarks = [f"Not used: {', '.join(named)}, because they are not numbers."] if named else []
+    if n_missing:
+        remarks.append(f"Dropped: {n_missing} rows with missing values.")
+    return Features(table, chosen, X, w, y, n_missing, remarks)
+
+
+def choose_columns(
+    schema: Any,
+    columns: Sequence[str] | None,
+    *,
+    weights: str | None = None,
+    others: Sequence[str] = (),
+) -> list[str]:
+    """Return the names of the features.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns of the table.
+    columns : sequence of str or None
+        What the user gave.
+    weights : str, optional
+        The column of weights, which is no feature.
+    others : sequence of str
+        Columns that are no features either.
+
+    Returns
+    -------
+    list of str
+    """
+    _refuse_duplicates(schema)
+    if columns is not None:
+        return split_columns(schema, columns)
+    given = [*others, *([] if weights is None else [weights])]
+    taken = split_columns(schema, given)
+    chosen = [f.name for f in schema if f.name not in taken and is_numeric(f.type)]
+    if not chosen:
+        raise CommandError(
+            f"there is no column of numbers besides those of weights and identifiers, expected at "
+            f"least one feature. The columns are {_listed(schema.names)}. If the cells are "
+            f"separated by another character than a comma, use --delimiter."
+        )
+    return chosen
+
+
+def split_columns(schema: Any, given: Sequence[str]) -> list[str]:
+    """Return the names of columns, from names or numbers that may be separated by commas."""
+    parts = [
+        part.strip()
+        for text in given
+        for part in ([text] if text in schema.names else text.split(","))
+        if part.strip()
+    ]
+    return list(dict.fromkeys(resolve_column(schema, part) for part in parts))
+
+
+def resolve_column(schema: Any, given: str) -> str:
+    """Return the name of a column from its name or its number, counted from 0."""
+    if given in schema.names:
+        return given
+    try:
+        number = int(given)
+        if -len(schema.names) <= number < len(schema.names):
+            return str(schema.names[number])
+    except ValueError:
+        pass
+    raise CommandError(
+        f"there is no column {given!r}, expected one of {_listed(schema.names)}, or a number from "
+        f"0 to {len(schema.names) - 1}."
+    )
+
+
+def is_numeric(kind: Any) -> bool:
+    """Return whether a type of pyarrow is one of numbers or truth values."""
+    from pyarrow import types
+
+    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    return any(test(kind) for test in tests)
+
+
+def describe_columns(table: Any) -> list[dict[str, Any]]:
+    """Return what each column of a table contains.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+
+    Returns
+    -------
+    list of dict
+        Name, type and number of missing values of each column, and the least, the median and the
+        largest of its numbers.
+    """
+    described = []
+    for i, field in enumerate(table.schema):
+        facts: dict[str, Any] = {"name": field.name, "type": str(field.type)}
+        facts["missing"] = table.column(i).null_count
+        if is_numeric(field.type):
+            values = _floats(table.column(i))
+            facts["missing"] = int(np.count_nonzero(np.isnan(values)))
+            if facts["missing"] < values.size:
+                least, median, largest = np.nanquantile(values, [0.0, 0.5, 1.0]).tolist()
+                facts |= {"least": least, "median": median, "largest": largest}
+        described.append(facts)
+    return described
+
+
+def _refuse_duplicates(schema: Any) -> None:
+    names = schema.names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise CommandError(
+            f"there are several columns {_listed(twice)}, expected different names. Rename them, "
+            f"or use --no-header if the first line holds numbers."
+        )
+
+
+def _numbers(table: Any, name: str) -> Floats:
+    """Return a column as floats, with NaN for missing values."""
+    import pyarrow as pa
+
+    column = table[name]
+    if not is_numeric(column.type):
+        if pa.types.is_null(column.type):
+            return np.full(table.num_rows, np.nan)
+        raise CommandError(
+            f"column {name!r} has the type {column.type}{_first_word(column)}, expected numbers. "
+            f"Leave it out of --columns, or correct the file."
+        )
+    return _floats(column)
+
+
+def _floats(column: Any) -> Floats:
+    """Return a column of numbers as floats, with NaN for missing values."""
+    import pyarrow as pa
+
+    if column.null_count or pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _first_word(column: Any) -> str:
+    """Say which value of a column of text is not a number."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        return ""
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            float(value)
+        except ValueError:
+            return f", with {value!r} in row {row}"
+        except TypeError:  # a missing value
+            continue
+    return ""
+
+
+def _check_missing(arrays: dict[str, Floats], kept: Any, n_missing: int, drop: bool) -> None:
+    named = _listed([name for name, array in arrays.items() if np.isnan(array).any()])
+    if not kept.any():
+        raise CommandError(f"every row has missing values, in {named}. Choose other --columns.")
+    if not drop:
+        first = int(np.flatnonzero(~kept)[0])
+        raise CommandError(
+            f"{n_missing} of {kept.size} rows have missing values in {named}, the first is row "
+            f"{first}. Use --drop-missing to leave them out."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,101 @@
+"""Formats of tables and pictures, by the suffix of a file or by name."""
+
+from pathlib import Path
+
+from quickshift.cli.files.outputs import STANDARD
+from quickshift.cli.outcome import CommandError, UsageError
+
+__all__ = ["FORMATS", "check_input", "format_of", "picture_format_of"]
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz")
+
+_OF_SUFFIX = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+_OF_PICTURE = {
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".jpeg": "jpeg",
+    ".tif": "tiff",
+    ".tiff": "tiff",
+    ".npy": "npy",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # pyarrow reads these
+
+
+def format_of(path: str, given: str | None, option: str) -> str:
+    """Return the format of a table.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file, or "-".
+    given : str or None
+        The format that the user gave, which has precedence.
+    option : str
+        The option by which it can be given, for the message.
+
+    Returns
+    -------
+    str
+        One of `FORMATS`; "csv" for standard input and output by default.
+
+    Examples
+    --------
+    >>> format_of("points.Feather", None, "--from"), format_of("-", None, "--from")
+    ('arrow', 'csv')
+    """
+    if given is not None:
+        return given
+    if path == STANDARD:
+        return "csv"
+    name = Path(path)
+    suffix = name.suffix.lower()
+    if suffix in _COMPRESSED:
+        suffix = Path(name.stem).suffix.lower()
+    if suffix not in _OF_SUFFIX:
+        raise UsageError(
+            f"{path} has the suffix {suffix!r}, expected one of {', '.join(_OF_SUFFIX)}. Say by "
+            f"{option} which format it has: {', '.join(FORMATS)}."
+        )
+    return _OF_SUFFIX[suffix]
+
+
+def picture_format_of(path: str) -> str:
+    """Return the format of a picture: "png", "jpeg", "tiff" or "npy".
+
+    Examples
+    --------
+    >>> picture_format_of("photo.JPG")
+    'jpeg'
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _OF_PICTURE:
+        raise UsageError(
+            f"{path} has the suffix {suffix!r}, expected one of {', '.join(_OF_PICTURE)}. Convert "
+            f"the picture."
+        )
+    return _OF_PICTURE[suffix]
+
+
+def check_input(path: str) -> None:
+    """Raise if an input is no file, or empty."""
+    if path == STANDARD:
+        return
+    file = Path(path)
+    if file.is_dir():
+        raise CommandError(f"{path} is a folder, expected a file.")
+    if not file.exists():
+        raise CommandError(f"{path} does not exist. Check the path.")
+    if file.is_file() and not file.stat().st_size:
+        raise CommandError(f"{path} is empty, expected data.")

@@ -1,0 +1,152 @@
+"""Outputs that appear under their name only when they are complete, and scratch folders.
+
+A temporary file is made beside the target and renamed. Its name is chosen before it is created, and
+it is removed in a ``finally``, so Ctrl-C at any time leaves nothing behind.
+"""
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from quickshift.cli.outcome import CommandError
+
+__all__ = [
+    "STANDARD",
+    "check_target",
+    "opened_output",
+    "replaced_file",
+    "scratch_folder",
+    "writing",
+]
+
+STANDARD = "-"  # standard input or output in place of a path
+
+
+def check_target(target: str | None, *, force: bool) -> None:
+    """Raise if an output cannot be written, before any work is done.
+
+    Parameters
+    ----------
+    target : str or None
+        Path of the output; None and "-" are always fine.
+    force : bool
+        Whether an existing file may be overwritten.
+    """
+    if target is None or target == STANDARD:
+        return
+    path = Path(target)
+    if path.is_dir():
+        raise CommandError(f"{target} is a folder, expected the path of a file. Add a file name.")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise CommandError(f"the folder {folder} does not exist. Create it, or write elsewhere.")
+    if _is_special(path):
+        return
+    if path.exists() and not force:
+        raise CommandError(f"{target} exists. Use --force to overwrite it, or write elsewhere.")
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"the folder {folder} cannot be written to. Write elsewhere.")
+
+
+@contextmanager
+def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
+    """Yield the path of a temporary file that becomes the target if the block succeeds.
+
+    Parameters
+    ----------
+    target : str
+        Path of the output.
+    force : bool
+        Whether an existing file may be overwritten.
+
+    Yields
+    ------
+    Path
+        Where to write; it has the suffix of the target.
+    """
+    path = Path(target).resolve()  # a symbolic link stays, and the file that it names is replaced
+    partial = path.with_name(f".quickshift-{uuid4().hex[:12]}{path.suffix}")
+    try:
+        with writing(target):
+            check_target(target, force=force)
+            yield partial
+            _publish(partial, path, force=force)
+    finally:
+        for file in path.parent.glob(f"{partial.name}*"):  # databases have journals beside them
+            file.unlink(missing_ok=True)
+
+
+@contextmanager
+def opened_output(target: str, *, force: bool) -> Iterator[IO[bytes]]:
+    """Yield a binary file for standard output, a device or a file that is replaced at the end.
+
+    Parameters
+    ----------
+    target : str
+        Path of the output, or "-" for standard output.
+    force : bool
+        Whether an existing file may be overwritten.
+
+    Yields
+    ------
+    file
+    """
+    if target == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif _is_special(Path(target)):
+        with writing(target), Path(target).open("wb") as file:
+            yield file
+    else:
+        with replaced_file(target, force=force) as partial, partial.open("wb") as file:
+            yield file
+
+
+@contextmanager
+def writing(target: str) -> Iterator[None]:
+    """Say which output could not be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "its disk is full" if full else (error.strerror or str(error))
+        advice = "Free some space, or write elsewhere" if full else "Write elsewhere"
+        raise CommandError(f"{target} cannot be written: {reason}. {advice}.") from error
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield a new folder for temporary files, below ``TMPDIR``, and remove it at the end."""
+    folder = Path(tempfile.gettempdir()) / f"quickshift-{uuid4().hex[:12]}"
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a path is a device or a pipe, which cannot be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _publish(partial: Path, path: Path, *, force: bool) -> None:
+    """Give a complete file its name; without force, a file that has appeared meanwhile is kept."""
+    if force:
+        partial.replace(path)
+        return
+    try:
+        os.link(partial, path)  # unlike a renamed file, a link never replaces another one
+    except FileExistsError:
+        raise CommandError(f"{path} has appeared meanwhile. Use --force to overwrite it.") from None
+    except OSError:  # this file system has no hard links
+        partial.replace(path)

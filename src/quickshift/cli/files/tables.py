@@ -1,0 +1,360 @@
+"""Tables in files: CSV, TSV, Parquet, Arrow, NPY and NPZ, by pyarrow and NumPy."""
+
+import csv as plain_csv
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from quickshift.arrays import Numbers
+from quickshift.cli.files.arrays import read_npy, read_npz
+from quickshift.cli.files.formats import check_input, format_of
+from quickshift.cli.files.outputs import STANDARD, opened_output
+from quickshift.cli.outcome import CommandError
+from quickshift.extras import optional_import
+
+__all__ = [
+    "Source",
+    "csv_options",
+    "extended",
+    "read_table",
+    "table_from",
+    "unreadable",
+    "write_parts",
+    "write_table",
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table to be read.
+
+    Attributes
+    ----------
+    path : str
+        Path of the file, or "-" for standard input.
+    format : str or None
+        Its format; None for that of the suffix.
+    delimiter : str or None
+        What separates the cells of a CSV file; None for a comma.
+    header : bool
+        Whether the first line of a CSV file has the names of the columns.
+    """
+
+    path: str
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The format, from `quickshift.cli.files.formats.FORMATS`."""
+        return format_of(self.path, self.format, "--from")
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return "standard input" if self.path == STANDARD else self.path
+
+
+def read_table(source: Source) -> Any:
+    """Read a whole table.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns of an array are named by their numbers.
+    """
+    with optional_import("pyarrow", "cli", "the command line"):
+        import pyarrow as pa
+
+    check_input(source.path)
+    try:
+        table = _READERS[source.kind](source)
+        len(table.schema.names)  # decodes them
+    except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
+        raise CommandError(unreadable(source, error)) from error
+    if not table.num_rows or not table.num_columns:
+        raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
+    return table
+
+
+def write_table(table: Any, target: str, kind: str | None = None, *, force: bool = False) -> None:
+    """Write a table in the format of the target's suffix.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    target : str
+        Path of the file, or "-" for standard output.
+    kind : str, optional
+        The format, in place of that of the suffix.
+    force : bool
+        Whether an existing file may be overwritten.
+    """
+    write_parts([table], target, kind, force=force)
+
+
+def write_parts(
+    parts: Iterable[Any], target: str, kind: str | None = None, *, force: bool = False
+) -> None:
+    """Write a table whose rows come in parts, one after the other.
+
+    Parameters
+    ----------
+    parts : iterable of pyarrow.Table
+        The parts, at least one.
+    target : str
+        Path of the file, or "-" for standard output.
+    kind : str, optional
+        The format, in place of that of the suffix.
+    force : bool
+        Whether an existing file may be overwritten.
+    """
+    write = _WRITERS[format_of(target, kind, "--to")]
+    with opened_output(target, force=force) as file:
+        write(iter(parts), file)
+
+
+def table_from(columns: dict[str, Numbers]) -> Any:
+    """Return a table of arrays.
+
+    Parameters
+    ----------
+    columns : dict of ndarray
+        The columns by their names.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    import pyarrow as pa
+
+    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+
+
+def extended(table: Any, columns: dict[str, Numbers]) -> Any:
+    """Return a table with further columns, which must have new names.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    columns : dict of ndarray
+        The columns by their names.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    for name, column in columns.items():
+        if name in table.column_names:
+            raise CommandError(f"the table already has a column {name!r}. Rename that column.")
+        table = table.append_column(name, [column])
+    return table
+
+
+# Reading
+
+
+def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
+    """Return the arguments of pyarrow's readers of CSV files."""
+    from pyarrow import csv
+
+    delimiter = source.delimiter or ("\t" if source.kind == "tsv" else ",")
+    return {
+        "read_options": csv.ReadOptions(
+            autogenerate_column_names=not source.header, use_threads=threads
+        ),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+    }
+
+
+def _read_csv(source: Source) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    file: Any = source.path
+    if source.path == STANDARD:
+        file = pa.py_buffer(sys.stdin.buffer.read())
+    else:
+        _refuse_utf16(source)
+    try:
+        return csv.read_csv(_again(file), **csv_options(source))
+    except pa.ArrowInvalid:
+        # Only a single thread knows in which line it is.
+        return csv.read_csv(_again(file), **csv_options(source, threads=False))
+
+
+def _refuse_utf16(source: Source) -> None:
+    with Path(source.path).open("rb") as file:
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise CommandError(f"{source.name} is in UTF-16, expected UTF-8. Convert it.")
+
+
+def _again(file: Any) -> Any:
+    """Return a path, or a new reader of a buffer."""
+    import pyarrow as pa
+
+    return pa.BufferReader(file) if isinstance(file, pa.Buffer) else file
+
+
+def _read_parquet(source: Source) -> Any:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(_seekable(source)) as file:
+        return file.read()
+
+
+def _read_arrow(source: Source) -> Any:
+    """Read an Arrow file or, from standard input, possibly a stream."""
+    import pyarrow as pa
+    from pyarrow import feather
+
+    file = _seekable(source)
+    try:
+        return feather.read_table(file)
+    except pa.ArrowInvalid:
+        if not isinstance(file, io.BytesIO):
+            raise
+        file.seek(0)
+        with pa.ipc.open_stream(file) as stream:
+            return stream.read_all()
+
+
+def _read_npy(source: Source) -> Any:
+    return _as_table(read_npy(_seekable(source)))
+
+
+def _read_npz(source: Source) -> Any:
+    arrays = read_npz(_seekable(source))
+    if len(arrays) == 1:
+        return _as_table(*arrays.values())
+    columns: dict[str, Numbers] = {}
+    for name, array in arrays.items():
+        wide = array.reshape(len(array), -1)
+        names = [name] if array.ndim == 1 else [f"{name}{i}" for i in range(wide.shape[1])]
+        columns |= dict(zip(names, wide.T, strict=True))
+    return table_from(columns)
+
+
+def _as_table(array: Numbers) -> Any:
+    if array.ndim not in (1, 2):
+        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+    wide = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
+    return table_from({str(i): column for i, column in enumerate(wide.T)})
+
+
+def _seekable(source: Source) -> Any:
+    return io.BytesIO(sys.stdin.buffer.read()) if source.path == STANDARD else source.path
+
+
+_READERS = {
+    "csv": _read_csv,
+    "tsv": _read_csv,
+    "parquet": _read_parquet,
+    "arrow": _read_arrow,
+    "npy": _read_npy,
+    "npz": _read_npz,
+}
+
+
+def unreadable(source: Source, error: Exception) -> str:
+    """Return a message that says why a file cannot be read, and what to do."""
+    hint = "Check that it is complete, or say by --from which format it has."
+    text = str(error).split("\n", 1)[0].rstrip(".")
+    if isinstance(error, UnicodeDecodeError):
+        hint = "Convert the file to UTF-8."
+    elif source.kind in ("csv", "tsv"):
+        text = re.sub(r"^CSV parse error: (?:Row #(\d+): )?", _at_line, text)
+        hint = "Correct the file, or say by --delimiter what separates the cells."
+    return f"{source.name} cannot be read as {source.kind}: {text}. {hint}"
+
+
+def _at_line(match: re.Match[str]) -> str:
+    return f"line {match[1]}: " if match[1] else ""
+
+
+# Writing
+
+
+def _write_csv(parts: Iterator[Any], file: IO[bytes], delimiter: str = ",") -> None:
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter)
+    for i, part in enumerate(parts):
+        if i == 0:  # pyarrow would put every name into quotes
+            header = io.StringIO()
+            lines = plain_csv.writer(header, delimiter=delimiter, lineterminator="\n")
+            lines.writerow(part.column_names)
+            file.write(header.getvalue().encode())
+        csv.write_csv(part, file, options)
+
+
+def _write_tsv(parts: Iterator[Any], file: IO[bytes]) -> None:
+    _write_csv(parts, file, "\t")
+
+
+def _write_parquet(parts: Iterator[Any], file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    first = next(parts)
+    with pq.ParquetWriter(file, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
+
+
+def _write_arrow(parts: Iterator[Any], file: IO[bytes]) -> None:
+    import pyarrow as pa
+
+    first = next(parts)
+    with pa.ipc.new_file(file, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
+
+
+def _write_npy(parts: Iterator[Any], file: IO[bytes]) -> None:
+    columns = _arrays_of(parts)
+    first = next(iter(columns.values()))
+    array = first if len(columns) == 1 else np.column_stack(list(columns.values()))
+    if array.dtype.kind not in "biuf":
+        raise CommandError(
+            "the table has columns that are not numbers, which an .npy file cannot hold. Write "
+            "another format, such as .parquet."
+        )
+    np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _write_npz(parts: Iterator[Any], file: IO[bytes]) -> None:
+    columns = _arrays_of(parts)
+    text = {name: array.astype(str) for name, array in columns.items() if array.dtype == object}
+    np.savez(file, **{**columns, **text})  # type: ignore[arg-type]
+
+
+def _arrays_of(parts: Iterator[Any]) -> dict[str, Numbers]:
+    import pyarrow as pa
+
+    table = pa.concat_tables(parts)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+_WRITERS = {
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+    "npy": _write_npy,
+    "npz": _write_npz,
+}

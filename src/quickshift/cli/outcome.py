@@ -1,0 +1,129 @@
+"""How a command ends: its exit code, and the line that says what went wrong.
+
+The codes are 0 for success, 1 if a command failed, 2 if it was called in a wrong way, and 130 if it
+was interrupted.
+"""
+
+import errno
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+__all__ = ["CommandError", "UsageError", "exit_code_of", "prepare_process", "show_traceback"]
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+INTERRUPTION = "Interrupted; no output was written."
+
+_shown = {"traceback": False}
+
+
+class CommandError(Exception):
+    """A problem that the user can fix; its text is shown without a traceback."""
+
+
+class UsageError(CommandError):
+    """Arguments that contradict each other or have no meaning."""
+
+
+def show_traceback(wanted: bool) -> bool:
+    """Choose whether an error shows its traceback: the callback of the option ``--debug``."""
+    _shown["traceback"] = wanted
+    return wanted
+
+
+def prepare_process() -> None:
+    """Let signals that end the process clean up as Ctrl-C does, and warnings be lines."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
+    warnings.showwarning = _show_warning  # type: ignore[assignment]  # fewer named parameters
+
+
+def exit_code_of(app: Callable[..., Any]) -> int:
+    """Run a typer application and return its exit code; errors are written to standard error.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        The application.
+
+    Returns
+    -------
+    int
+    """
+    try:
+        code = app(prog_name="quickshift", standalone_mode=False)
+        sys.stdout.flush()
+    except Exception as error:
+        return _report(error)
+    except KeyboardInterrupt:
+        return _interrupted()
+    if code == INTERRUPTED:  # typer's answer to Ctrl-C
+        return _interrupted()
+    return code if isinstance(code, int) else 0
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (a signal handler)
+    raise SystemExit(128 + number)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"Warning: {_one_line(message)}", file=sys.stderr)  # noqa: T201
+
+
+def _report(error: Exception) -> int:
+    """Write what went wrong, and return the exit code."""
+    if type(error).__name__ == "Abort":  # typer's, raised in place of KeyboardInterrupt
+        return _interrupted()
+    if _is_closed_pipe(error):
+        _discard_output()
+        return FAILED
+    if _shown["traceback"]:
+        traceback.print_exception(error)
+    print(f"Error: {_sentence(error)}", file=sys.stderr)  # noqa: T201
+    return USAGE if hasattr(error, "format_message") or isinstance(error, UsageError) else FAILED
+
+
+def _sentence(error: Exception) -> str:
+    if hasattr(error, "format_message"):  # of typer: a wrong call
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "quickshift"
+        return f"{_one_line(error.format_message()).rstrip('.')}. See {command} --help."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        where = f" of {error.filename}" if error.filename else ""
+        return f"the disk{where} is full. Free some space, or write to another disk."
+    if isinstance(error, MemoryError) and not str(error):
+        return "there is not enough memory. Use --memory to work on parts of the data."
+    expected = isinstance(error, CommandError | ValueError | TypeError | OSError | MemoryError)
+    text = _one_line(error)
+    if expected or isinstance(error, ImportError):
+        return text
+    return f"{type(error).__name__}: {text}. Use --debug to see where it comes from."
+
+
+def _one_line(text: object) -> str:
+    """Return a text without line breaks and characters that would confuse a terminal."""
+    line = " ".join(str(text).replace("numpy.inf", "inf").split())
+    return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def _is_closed_pipe(error: BaseException | None) -> bool:
+    """Return whether the program that reads the output has ended, as ``head`` does."""
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _interrupted() -> int:
+    _discard_output()
+    print(INTERRUPTION, file=sys.stderr)  # noqa: T201
+    return INTERRUPTED
+
+
+def _discard_output() -> None:
+    """Keep Python from writing the rest of a buffer to a closed pipe when it exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)

@@ -1,0 +1,66 @@
+"""The application as a whole: help, completion, and what is loaded for them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cli_cases import run
+from quickshift.cli.app import app
+from quickshift.cli.options import KernelChoice
+from quickshift.kernels import KERNELS
+from test_import import HEAVY, modules_after
+
+COMMANDS = [command.name for command in app.registered_commands]
+
+
+def test_help_loads_nothing_heavy():
+    code = "import quickshift.cli.app, quickshift.cli.outcome"
+    assert not modules_after(code) & {*HEAVY, "numpy", "PIL", "rasterio", "pyogrio"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command_has_an_example(name, monkeypatch):
+    result = run(monkeypatch, name, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"$ quickshift {name}" in result.out
+
+
+def test_help_lists_the_commands(monkeypatch):
+    out = run(monkeypatch, "--help").out
+    assert all(name in out for name in COMMANDS)
+
+
+def test_version(monkeypatch):
+    import quickshift
+
+    assert run(monkeypatch, "--version").out == f"quickshift {quickshift.__version__}\n"
+
+
+def test_kernels_are_those_of_the_library():
+    assert [kernel.value for kernel in KernelChoice] == list(KERNELS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_of_shells(shell):
+    program = "import sys; sys.argv[0] = 'quickshift'; from quickshift.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"_QUICKSHIFT_COMPLETE": f"source_{shell}", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "_QUICKSHIFT_COMPLETE" in done.stdout
+
+
+def test_without_typer_the_command_says_how_to_install_it():
+    code = "import sys; sys.modules['typer'] = None; from quickshift.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "pip install quickshift[cli]" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,206 @@
+"""`quickshift cluster`: tables in and out give what the estimator gives."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, feather
+from pyarrow import parquet as pq
+
+import quickshift as qs
+from cli_cases import csv_text, points, run
+
+X = points()
+LABELS = qs.QuickShift().fit(X).labels_
+
+
+@pytest.fixture
+def command(monkeypatch):
+    return lambda *arguments, given=b"": run(monkeypatch, "cluster", *arguments, given=given)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "points.csv").write_text(csv_text(X))
+    return tmp_path
+
+
+def table():
+    return pa.table({"x": X[:, 0], "y": X[:, 1]})
+
+
+WRITERS = {
+    "csv": lambda path: csv.write_csv(table(), path),
+    "tsv": lambda path: csv.write_csv(table(), path, csv.WriteOptions(delimiter="\t")),
+    "parquet": lambda path: pq.write_table(table(), path),
+    "arrow": lambda path: feather.write_feather(table(), path, compression="uncompressed"),
+    "feather": lambda path: feather.write_feather(table(), path, compression="lz4"),
+    "npy": lambda path: np.save(path, X),
+    "npz": lambda path: np.savez(path, X),
+}
+READERS = {
+    "csv": lambda path: csv.read_csv(path)["label"].to_numpy(),
+    "tsv": lambda path: csv.read_csv(path, parse_options=csv.ParseOptions(delimiter="\t"))[
+        "label"
+    ].to_numpy(),
+    "parquet": lambda path: pq.read_table(path)["label"].to_numpy(),
+    "arrow": lambda path: feather.read_table(path)["label"].to_numpy(),
+    "feather": lambda path: feather.read_table(path)["label"].to_numpy(),
+    "npy": np.load,
+    "npz": lambda path: np.load(path)["label"],
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_every_input_format_gives_the_labels_of_the_estimator(suffix, command, folder):
+    WRITERS[suffix](str(folder / f"in.{suffix}"))
+    assert command(f"in.{suffix}", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_every_output_format_has_the_labels_of_the_estimator(suffix, command, folder):
+    result = command("points.csv", "-o", f"out.{suffix}", "-q")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    np.testing.assert_array_equal(READERS[suffix](str(folder / f"out.{suffix}")), LABELS)
+
+
+def test_labels_are_added_to_the_table(command, folder):
+    assert command("points.csv", "-o", "out.csv", "-q").code == 0
+    first = (folder / "out.csv").read_text().splitlines()[:2]
+    assert first == ["x,y,label", f"{X[0, 0]},{X[0, 1]},{LABELS[0]}"]
+
+
+def test_labels_alone_keep_the_identifiers(command, folder):
+    names = pa.array([f"row {i}" for i in range(len(X))])
+    pq.write_table(table().append_column("name", names), "in.parquet")
+    arguments = ("in.parquet", "--id", "name", "--labels-only", "-o", "out.parquet", "-q")
+    assert command(*arguments).code == 0
+    written = pq.read_table("out.parquet")
+    assert written.column_names == ["name", "label"]
+    assert written["name"].to_pylist() == names.to_pylist()
+
+
+def test_standard_input_and_output(command, folder):
+    result = command("-", "-o", "-", given=csv_text(X).encode())
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0] == "x,y,label"
+    assert [int(line.rsplit(",", 1)[1]) for line in lines[1:]] == LABELS.tolist()
+    assert "3 clusters of 300 samples" in result.err
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow", "npy", "npz"])
+def test_binary_formats_on_standard_input(name, command, folder):
+    WRITERS[name](str(folder / f"in.{name}"))
+    given = (folder / f"in.{name}").read_bytes()
+    assert command("-", "--from", name, "-o", "out.npy", "-q", given=given).code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_an_arrow_stream_on_standard_input(command, folder):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table().schema) as writer:
+        writer.write_table(table())
+    given = sink.getvalue().to_pybytes()
+    assert command("-", "--from", "arrow", "-o", "out.npy", "-q", given=given).code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_compressed_csv(command, folder):
+    (folder / "in.csv.gz").write_bytes(gzip.compress(csv_text(X).encode()))
+    assert command("in.csv.gz", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("columns", [["-c", "x,y"], ["-c", "1,2"], ["-c", "x", "-c", "-1"]])
+def test_columns_by_name_or_number(columns, command, folder):
+    ids = pa.array(np.arange(len(X)) * 1000)
+    pq.write_table(table().add_column(0, "id", ids), "in.parquet")
+    assert command("in.parquet", *columns, "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_options_are_those_of_the_estimator(command, folder):
+    weights = np.arange(len(X)) % 3 + 1
+    pq.write_table(table().append_column("w", pa.array(weights)), "in.parquet")
+    options = "--bandwidth 2 --tau 4 --kernel epanechnikov --scale std --weights w --n-jobs 1"
+    assert command("in.parquet", *options.split(), "-o", "out.npy", "-q").code == 0
+    model = qs.QuickShift(2.0, 4.0, kernel="epanechnikov", scale="std")
+    expected = model.fit(X, sample_weight=weights).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("--n-clusters 2", {"n_clusters": 2}),
+        ("--n-neighbors 10 --min-significance 3", {"n_neighbors": 10, "min_significance": 3.0}),
+        ("--period 40,inf", {"period": [40.0, np.inf]}),
+        ("--metric cosine", {"metric": "cosine"}),
+        ("--bandwidth auto --tau inf", {"bandwidth": "auto", "tau": np.inf}),
+    ],
+)
+def test_more_options_are_those_of_the_estimator(options, parameters, command, folder):
+    assert command("points.csv", *options.split(), "-o", "out.npy", "-q").code == 0
+    expected = qs.QuickShift(**parameters).fit(X).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_missing_values_are_counted(command, folder):
+    (folder / "in.csv").write_text("x,y\n1,2\n,3\n4,nan\n5,6\n")
+    result = command("in.csv")
+    assert result.code == 1
+    assert "2 of 4 rows have missing values in 'x', 'y', the first is row 1" in result.err
+    assert "--drop-missing" in result.err
+
+
+def test_dropped_rows_are_absent_from_the_output(command, folder):
+    lines = csv_text(X).splitlines()
+    lines[5] = ",1"
+    (folder / "in.csv").write_text("\n".join(lines))
+    result = command("in.csv", "--drop-missing", "-o", "out.csv")
+    assert "1 rows with missing values" in result.out
+    expected = qs.QuickShift().fit(np.delete(X, 4, axis=0)).labels_
+    np.testing.assert_array_equal(READERS["csv"]("out.csv"), expected)
+
+
+def test_json_has_what_the_summary_has(command, folder):
+    facts = json.loads(command("points.csv", "--json").out)
+    assert facts["n_clusters"] == 3
+    assert facts["features"] == ["x", "y"]
+    assert sum(cluster["size"] for cluster in facts["clusters"]) == len(X)
+    assert facts["clusters"][0]["significance"] is None  # infinite
+    assert set(facts["seconds"]) >= {"read", "fit", "total"}
+
+
+def test_summary_speaks_of_options(command, folder):
+    out = command("points.csv").out
+    assert "3 clusters of 300 samples by x, y" in out
+    assert "--n-clusters 2" in out
+    assert "labels_for" not in out
+    assert "recut" not in out
+
+
+def test_options_to_reproduce_give_the_same_labels(command, folder):
+    remarks = json.loads(command("points.csv", "--json").out)["remarks"]
+    options = next(text for text in remarks if text.startswith("To reproduce: ")).split()[2:]
+    assert command("points.csv", *options, "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_other_delimiters_and_files_without_names(command, folder):
+    lines = csv_text(X).replace(",", ";").splitlines()[1:]
+    (folder / "in.csv").write_text("\n".join(lines))
+    arguments = ("in.csv", "--delimiter", ";", "--no-header", "-o", "out.npy", "-q")
+    assert command(*arguments).code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_arrays_of_an_archive_are_columns(command, folder):
+    np.savez("in.npz", x=X[:, 0], y=X[:, 1:], w=np.ones(len(X)))
+    assert command("in.npz", "--weights", "w", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)

@@ -1,0 +1,209 @@
+"""Bad inputs end in one line that says how to fix them, and leave nothing behind."""
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli_cases import csv_text, points, run
+from quickshift.cli.files.outputs import opened_output
+from quickshift.cli.outcome import CommandError
+
+X = points()
+HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
+HUGE = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(HEADER)) + HEADER.encode() + bytes(100)
+JUNK = np.random.default_rng(0).bytes(5000)
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "points.csv").write_text(csv_text(X))
+    (tmp_path / "labeled.csv").write_text(csv_text(X, ("x", "label")))
+    (tmp_path / "word.csv").write_text("x,y\n1,2\n3,abc\n")
+    (tmp_path / "semicolons.csv").write_text("x;y\n1;2\n")
+    (tmp_path / "ragged.csv").write_text("x,y\n1,2\n3,4\n5,6,7\n8,9\n")
+    (tmp_path / "twice.csv").write_text("x,x\n1,2\n")
+    (tmp_path / "utf16.csv").write_bytes("x,y\n1,2\n".encode("utf-16"))
+    (tmp_path / "missing.csv").write_text("x,y\n,1\n,2\n")
+    (tmp_path / "names.csv").write_text("x,y\n")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "huge.npy").write_bytes(HUGE)
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    np.savez(tmp_path / "unequal.npz", a=np.zeros(3), b=np.zeros(4))
+    with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
+        archive.writestr("X.npy", HUGE)
+    for suffix in ("csv", "parquet", "arrow", "npy", "npz"):
+        (tmp_path / f"junk.{suffix}").write_bytes(JUNK)
+    return tmp_path
+
+
+BAD_DATA = {
+    "nowhere.csv": "nowhere.csv does not exist. Check the path.",
+    "points.csv -c z": "there is no column 'z', expected one of 'x', 'y'",
+    "points.csv -c 7": "or a number from 0 to 1",
+    "points.csv --weights w": "there is no column 'w'",
+    "empty.csv": "empty.csv is empty",
+    "names.csv": "names.csv has no rows",
+    "ragged.csv": "line 4: Expected 2 columns, got 3: 5,6,7.",
+    "word.csv -c x,y": "column 'y' has the type string, with 'abc' in row 1",
+    "semicolons.csv": "use --delimiter",
+    "twice.csv": "several columns 'x'",
+    "utf16.csv": "utf16.csv is in UTF-16, expected UTF-8. Convert it.",
+    "missing.csv -c x --drop-missing": "every row has missing values",
+    "junk.csv": "junk.csv cannot be read as csv",
+    "junk.parquet": "junk.parquet cannot be read as parquet",
+    "junk.arrow": "junk.arrow cannot be read as arrow",
+    "junk.npy": "it does not begin as an .npy file does",
+    "junk.npz": "junk.npz cannot be read as npz",
+    "huge.npy": "it declares 16000000000000 bytes of data, but has",
+    "huge.npz": "X.npy declares 16000000000000 bytes of data, but has",
+    "objects.npy": "objects.npy cannot be read as npy",
+    "cube.npy": "it has shape (2, 2, 2), expected (n_samples, n_features)",
+    "unequal.npz": "expected equal numbers of rows",
+    ".": ". is a folder, expected a file",
+    "points.csv -o nowhere/out.csv": "nowhere does not exist. Create it, or write elsewhere",
+    "points.csv -o .": ". is a folder, expected the path of a file",
+    "points.csv -o points.csv": "points.csv exists. Use --force to overwrite it",
+    "labeled.csv -o out.csv": "the table already has a column 'label'",
+    "points.csv --tau -1": "tau is -1.0, expected a length of at least 0",
+    "points.csv --bandwidth none": "bandwidth is 'none'",
+    "points.csv --n-clusters 5000": "n_clusters is 5000",
+    "points.csv --period 1": "period is [1.0]",
+}
+BAD_USAGE = {
+    "": "Missing argument 'FILE'",
+    "points.csv --bogus": "--bogus",
+    "points.csv --kernel box": "gaussian",
+    "points.csv --period a": "'a' is not a list of lengths",
+    "points.csv -o out.xyz": "out.xyz has the suffix '.xyz', expected one of .csv",
+    "points.csv --labels-only": "need an --output",
+    "points.csv --n-clusters two": "--n-clusters",
+}
+
+
+@pytest.mark.parametrize("arguments", [*BAD_DATA, *BAD_USAGE])
+def test_errors_are_one_line_that_says_how_to_fix_it(arguments, folder, monkeypatch):
+    before = sorted(os.listdir(folder))
+    result = run(monkeypatch, "cluster", *arguments.split())
+    assert result.code == (1 if arguments in BAD_DATA else 2)
+    assert result.out == ""
+    assert result.err.startswith("Error: ")
+    assert result.err.count("\n") == 1
+    assert {**BAD_DATA, **BAD_USAGE}[arguments] in result.err
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_debug_shows_the_traceback(folder, monkeypatch):
+    result = run(monkeypatch, "cluster", "nowhere.csv", "--debug")
+    assert result.code == 1
+    assert "Traceback" in result.err
+    assert result.err.splitlines()[-1] == "Error: nowhere.csv does not exist. Check the path."
+
+
+def test_unknown_commands_are_wrong_usage(monkeypatch):
+    result = run(monkeypatch, "clutser")
+    assert result.code == 2
+    assert "clutser" in result.err
+
+
+def test_existing_files_are_overwritten_by_force_only(folder, monkeypatch):
+    (folder / "out.csv").write_text("precious")
+    assert run(monkeypatch, "cluster", "points.csv", "-o", "out.csv").code == 1
+    assert (folder / "out.csv").read_text() == "precious"
+    assert run(monkeypatch, "cluster", "points.csv", "-o", "out.csv", "--force").code == 0
+    assert (folder / "out.csv").read_text().startswith("x,y,label\n")
+
+
+def test_a_file_that_appears_during_the_run_is_kept(folder):
+    def write_late():
+        with opened_output("out.csv", force=False) as file:
+            file.write(b"new")
+            (folder / "out.csv").write_text("precious")
+
+    with pytest.raises(CommandError, match="has appeared meanwhile"):
+        write_late()
+    assert (folder / "out.csv").read_text() == "precious"
+    assert not list(folder.glob(".quickshift-*"))
+
+
+@POSIX
+def test_a_link_stays_and_its_file_is_replaced(folder, monkeypatch):
+    (folder / "target.csv").write_text("old")
+    (folder / "link.csv").symlink_to("target.csv")
+    assert run(monkeypatch, "cluster", "points.csv", "-o", "link.csv", "-f", "-q").code == 0
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "target.csv").read_text().startswith("x,y,label\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_named(folder, monkeypatch):
+    result = run(monkeypatch, "cluster", "points.csv", "-o", "/dev/full", "--to", "csv")
+    assert result.code == 1
+    assert result.err.count("\n") == 1
+    assert "/dev/full cannot be written: its disk is full. Free some space" in result.err
+
+
+# In processes of their own: signals, pipes and limits
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "quickshift", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@POSIX
+def test_a_file_that_cannot_be_completed_is_removed(folder):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    process = start("cluster", "points.csv", "-o", "out.csv", cwd=folder, preexec_fn=limit)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert err == "Error: out.csv cannot be written: File too large. Write elsewhere.\n"
+    assert not list(folder.glob("*out.csv"))
+    assert not list(folder.glob(".quickshift-*"))
+
+
+@POSIX
+def test_a_closed_pipe_ends_in_silence(folder):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start("cluster", "points.csv", "-o", "-", "-q", stdout=writing, cwd=folder)
+    os.close(writing)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (1, "")
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)], ids=["Ctrl-C", "kill"]
+)
+def test_interrupted_commands_leave_nothing_behind(name, code, folder):
+    np.save(folder / "many.npy", np.random.default_rng(0).normal(size=(100_000, 2)))
+    before = sorted(os.listdir(folder))
+    slow = ("--bandwidth", "2", "--tau", "1", "--n-jobs", "1")
+    process = start("cluster", "many.npy", "-o", "out.csv", *slow, cwd=folder)
+    time.sleep(2.0)  # at whatever point this is, the outcome is the same
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=120)
+    assert process.returncode in (code, 0, -getattr(signal, name))  # the last if Python started
+    if process.returncode == 130:
+        assert err == "Interrupted; no output was written.\n"
+    if process.returncode:
+        assert sorted(os.listdir(folder)) == before

@@ -1,0 +1,130 @@
+"""`quickshift tree`, `regress`, `info` and `demo` give what the Python calls give."""
+
+import json
+
+import numpy as np
+import pytest
+from pyarrow import csv
+from pyarrow import parquet as pq
+
+import quickshift as qs
+from cli_cases import csv_text, points, run
+
+X = points()
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "points.csv").write_text(csv_text(X))
+    return lambda *arguments: run(monkeypatch, *arguments)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    features, y = qs.datasets.two_branches().sample(300, seed=0)
+    return features.round(3), y.round(3)
+
+
+@pytest.fixture
+def regression(command, samples, tmp_path):
+    features, y = samples
+    (tmp_path / "train.csv").write_text(csv_text(np.c_[features, y]))
+    (tmp_path / "new.csv").write_text("x\n0.25\n0.5\n0.75\n")
+    return lambda *arguments: command("regress", "train.csv", "-y", "y", *arguments)
+
+
+QUERIES = [[0.25], [0.5], [0.75]]
+
+
+def test_tree_is_that_of_the_estimator(command):
+    assert command("tree", "points.csv", "-o", "tree.npz", "-q").code == 0
+    assert qs.ClusterTree.load("tree.npz") == qs.QuickShift().fit(X).tree_
+
+
+def test_leaves_of_a_pruned_tree(command):
+    assert command("tree", "points.csv", "--significance", "2", "-o", "out.parquet", "-q").code == 0
+    table = pq.read_table("out.parquet")
+    tree = qs.QuickShift().fit(X).tree_.prune(significance=2.0)
+    np.testing.assert_array_equal(table["row"], tree.leaf_indices)
+    np.testing.assert_array_equal(table["birth"], tree.births)
+    np.testing.assert_array_equal(table["significance"], tree.significance)
+
+
+def test_tree_is_summarized(command):
+    out = command("tree", "points.csv", "--min-size", "30").out
+    tree = qs.QuickShift().fit(X).tree_.prune(min_size=30)
+    assert f"Cluster tree of 300 samples: {len(tree)} leaves" in out
+    facts = json.loads(command("tree", "points.csv", "--min-size", "30", "--json").out)
+    assert facts["leaves"]["row"] == tree.leaf_indices.tolist()
+
+
+def test_predictions_are_added_to_the_queries(regression, samples):
+    assert regression("--queries", "new.csv", "-o", "out.csv", "-q").code == 0
+    written = csv.read_csv("out.csv")
+    assert written.column_names == ["x", "prediction"]
+    expected = qs.ModalRegressor().fit(*samples).predict(QUERIES)
+    np.testing.assert_array_equal(written["prediction"], expected)
+
+
+def test_rows_of_the_input_are_the_queries_by_default(regression, samples):
+    assert regression("--bandwidth", "0.1,0.3", "--tau", "0.5", "-o", "out.csv", "-q").code == 0
+    written = csv.read_csv("out.csv")
+    assert written.column_names == ["x", "y", "prediction"]
+    expected = qs.ModalRegressor((0.1, 0.3), 0.5).fit(*samples).predict(samples[0])
+    np.testing.assert_array_equal(written["prediction"], expected)
+
+
+def test_all_modes(regression, samples):
+    assert regression("--queries", "new.csv", "--modes", "-o", "out.parquet", "-q").code == 0
+    expected = qs.ModalRegressor().fit(*samples).predict_modes(QUERIES).to_pandas()
+    assert pq.read_table("out.parquet").to_pandas().equals(expected)
+
+
+def test_intervals(regression, samples):
+    result = regression("--queries", "new.csv", "--coverage", "0.8", "-o", "out.parquet")
+    assert "intervals of coverage 0.8" in result.out
+    expected = qs.ModalRegressor().fit(*samples).predict_set(QUERIES, 0.8)
+    table = pq.read_table("out.parquet")
+    np.testing.assert_array_equal(table["query"], expected.queries)
+    np.testing.assert_array_equal(table["lower"], expected.lower)
+    np.testing.assert_array_equal(table["upper"], expected.upper)
+
+
+def test_several_responses_are_coordinates(command, samples, tmp_path):
+    features, y = samples
+    (tmp_path / "in.csv").write_text(csv_text(np.c_[features, y, -y], ("x", "a", "b")))
+    assert command("regress", "in.csv", "-y", "a,b", "-o", "out.csv", "-q").code == 0
+    expected = qs.ModalRegressor().fit(features, np.c_[y, -y]).predict(features)
+    written = csv.read_csv("out.csv")
+    np.testing.assert_array_equal(written["prediction_0"], expected[:, 0])
+    np.testing.assert_array_equal(written["prediction_1"], expected[:, 1])
+
+
+def test_regression_says_what_is_missing(command, regression):
+    assert "--response" in command("regress", "points.csv").err
+    assert "Give one of them" in regression("--modes", "--coverage", "0.5").err
+    assert "no column 'z'" in command("regress", "points.csv", "-y", "y", "-c", "z").err
+
+
+def test_info_shows_the_columns(command):
+    out = command("info", "points.csv").out
+    assert "points.csv: 300 rows, 2 columns" in out
+    columns = json.loads(command("info", "points.csv", "--json").out)["columns"]
+    assert [column["name"] for column in columns] == ["x", "y"]
+    assert columns[0]["least"] == X[:, 0].min()
+    assert columns[1]["largest"] == X[:, 1].max()
+
+
+def test_info_shows_the_installation(command):
+    assert qs.__version__ in command("info").out
+    assert json.loads(command("info", "--json").out)["threads"] >= 1
+
+
+def test_demo_writes_points_that_can_be_clustered(command):
+    result = command("demo", "--rows", "200", "--groups", "2", "-o", "demo.csv")
+    assert "Try" in result.out
+    points, _ = qs.datasets.blobs(200, centers=2, seed=1)
+    written = csv.read_csv("demo.csv")
+    np.testing.assert_array_equal(np.c_[written["x"], written["y"]], points)
+    assert json.loads(command("cluster", "demo.csv", "--json").out)["n_clusters"] == 2
