@@ -75,8 +75,16 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
         "note": columns.note,
         "relative": relative,
         "chosen": levels.chosen,
-        "mode": "significance" if isinstance(model._settings.tau, str) else "tau",
-        "python": {"fit": reproduce(model), "model": "model"},
+        "mode": "score" if isinstance(model._settings.tau, str) else "tau",
+        "n_clusters": model.n_clusters_,
+        "title": f"{rows.size:,} samples, clustered by Quick Shift",
+        "python": {
+            "fit": reproduce(model),
+            "model": "model",
+            "fitted": "model.labels_",
+            "tau": "model.labels_at({})",
+            "score": "model.recut(min_significance={}).labels_",
+        },
         **palettes(),
     }
     unmerged = model._clusters.unmerged

@@ -1,0 +1,63 @@
+// Starts the view of a payload in an element, and keeps its theme.
+
+import { el } from "./dom.js";
+import { ClusterView } from "./page.js";
+import { decodeBase64, inflate, unpack } from "./unpack.js";
+
+/**
+ * Show a payload in an element.
+ * @param {HTMLElement} root
+ * @param {Uint8Array} packed
+ * @returns {Promise<ClusterView>}
+ */
+export async function show(root, packed) {
+  const payload = unpack(await inflate(packed));
+  root.classList.add("quickshift");
+  const view = makeView(payload);
+  const toggle = el("button", { type: "button", class: "theme" }, "Dark");
+  const title = el("h1", {}, payload.header.title);
+  root.replaceChildren(el("header", {}, title, el("span", { class: "gap" }), toggle), view.element);
+  const setTheme = (/** @type {"light" | "dark"} */ theme) => {
+    root.dataset.theme = theme;
+    toggle.textContent = theme === "dark" ? "Light colors" : "Dark colors";
+    view.setTheme(theme);
+  };
+  toggle.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+  const wanted = matchMedia("(prefers-color-scheme: dark)");
+  const inherited = () => (isDark(wanted) ? "dark" : "light");
+  wanted.addEventListener("change", () => setTheme(inherited()));
+  setTheme(inherited());
+  return view;
+}
+
+/**
+ * Return whether the page around is dark; notebooks say so themselves.
+ * @param {MediaQueryList} wanted
+ */
+function isDark(wanted) {
+  const notebook = document.body.dataset.jpThemeLight;
+  return notebook === undefined ? wanted.matches : notebook === "false";
+}
+
+/**
+ * @param {import("./unpack.js").Payload} payload
+ */
+function makeView(payload) {
+  return new ClusterView(payload);
+}
+
+/**
+ * Show the payload that a page contains as text.
+ */
+export async function start() {
+  const root = /** @type {HTMLElement} */ (document.querySelector("main"));
+  const data = /** @type {HTMLElement} */ (document.querySelector("#data"));
+  try {
+    const view = await show(root, decodeBase64(data.textContent ?? ""));
+    data.remove();
+    Object.assign(globalThis, { explorer: view });
+  } catch (error) {
+    root.replaceChildren(el("p", { class: "message", role: "alert" }, `The page cannot be shown: ${error}`));
+    throw error;
+  }
+}

@@ -1,0 +1,253 @@
+// The slider, with the number of clusters at each of its values behind it.
+
+import { count, el, short, svg } from "./dom.js";
+import { stepAt } from "./ladder.js";
+
+/** @typedef {import("./ladder.js").Ladder} Ladder */
+
+const STEPS = 1000;
+const THUMB = 9; // half the width of the slider's thumb, in CSS pixels
+const LEFT = 40; // room for numbers of clusters
+const HEIGHT = 104;
+
+export class CutPanel {
+  /**
+   * @param {Ladder[]} ladders
+   * @param {{choose: (ladder: Ladder, step: number) => void, reset: () => void}} calls
+   * @param {{noun: string}} words
+   */
+  constructor(ladders, calls, words) {
+    this.ladders = ladders;
+    this.calls = calls;
+    this.noun = words.noun;
+    this.ladder = ladders[0];
+    this.step = Math.max(this.ladder.chosen, 0);
+    this.curve = svg("svg", { class: "curve", "aria-hidden": "true", height: HEIGHT });
+    this.slider = el("input", {
+      type: "range",
+      min: 0,
+      max: STEPS,
+      step: 1,
+      input: () => this.slide(),
+    });
+    this.number = el("input", {
+      type: "number",
+      step: "any",
+      min: 0,
+      class: "value",
+      change: () => this.type(),
+    });
+    this.symbol = el("span", {});
+    this.said = el("output", { class: "said", "aria-live": "polite" });
+    this.fewer = el("button", { type: "button", click: () => this.by(-1) }, "Fewer");
+    this.more = el("button", { type: "button", click: () => this.by(1) }, "More");
+    this.reset = el("button", { type: "button", click: calls.reset }, "As fitted");
+    this.element = el(
+      "section",
+      { class: "cut", "aria-label": "Cut" },
+      this.modes(),
+      el("div", { class: "track" }, this.curve, this.slider),
+      el(
+        "div",
+        { class: "row" },
+        el("label", {}, this.symbol, " = ", this.number),
+        this.said,
+        el("span", { class: "gap" }),
+        this.fewer,
+        this.more,
+        this.reset,
+      ),
+    );
+    this.curve.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.grab(e));
+    new ResizeObserver(() => this.draw()).observe(this.curve);
+  }
+
+  /** Return the choice of sliders. */
+  modes() {
+    const name = `mode-${Math.random().toString(36).slice(2)}`;
+    /** @type {Record<string, HTMLInputElement>} */
+    this.radios = {};
+    const choices = this.ladders.map((ladder) => {
+      const radio = el("input", { type: "radio", name, value: ladder.key });
+      radio.addEventListener("change", () => {
+        this.calls.choose(ladder, Math.max(ladder.chosen, 0));
+      });
+      /** @type {any} */ (this.radios)[ladder.key] = radio;
+      return el("label", {}, radio, el("span", {}, ladder.title));
+    });
+    return el("fieldset", { class: "modes" }, el("legend", {}, "Cut by"), ...choices);
+  }
+
+  /**
+   * Show a cut.
+   * @param {Ladder} ladder
+   * @param {number} step
+   * @param {number} clusters
+   * @param {boolean} fitted whether it is the cut of the fit
+   */
+  show(ladder, step, clusters, fitted) {
+    this.ladder = ladder;
+    this.step = step;
+    /** @type {any} */ (this.radios)[ladder.key].checked = true;
+    const value = ladder.values[step];
+    const text = `${count(clusters)} ${this.noun}${clusters === 1 ? "" : "s"}`;
+    this.symbol.textContent = ladder.symbol;
+    this.said.textContent = fitted ? `${text}, as fitted` : text;
+    if (document.activeElement !== this.number) this.number.value = String(value);
+    this.slider.setAttribute("aria-label", ladder.title);
+    this.slider.setAttribute("aria-valuetext", `${ladder.symbol} ${short(value)}, ${text}`);
+    if (stepAt(ladder.starts, this.valueOf(Number(this.slider.value))) !== step) {
+      this.slider.value = String(Math.round(STEPS * this.share(value)));
+    }
+    this.fewer.disabled = this.next(-1) < 0;
+    this.more.disabled = this.next(1) < 0;
+    this.reset.disabled = fitted;
+    this.draw();
+  }
+
+  /**
+   * Return where a value is on the slider, from 0 to 1.
+   * @param {number} value
+   */
+  share(value) {
+    const { low, high } = this.ladder;
+    const share = Math.log(Math.max(value, 1e-320) / low) / Math.log(high / low);
+    return Math.min(1, Math.max(0, share));
+  }
+
+  /**
+   * @param {number} position of the slider
+   */
+  valueOf(position) {
+    const { low, high } = this.ladder;
+    return low * Math.exp((position / STEPS) * Math.log(high / low));
+  }
+
+  slide() {
+    this.choose(stepAt(this.ladder.starts, this.valueOf(Number(this.slider.value))));
+  }
+
+  type() {
+    const value = Number(this.number.value);
+    if (this.number.value !== "" && value >= 0) this.choose(stepAt(this.ladder.starts, value));
+    this.number.value = String(this.ladder.values[this.step]);
+  }
+
+  /**
+   * @param {number} step
+   */
+  choose(step) {
+    this.calls.choose(this.ladder, step);
+  }
+
+  /**
+   * Return the next step with more or fewer clusters, or -1.
+   * @param {number} sign 1 for more
+   */
+  next(sign) {
+    const { counts } = this.ladder;
+    let step = this.step;
+    while (counts[step] === counts[this.step]) step -= sign;
+    return counts[step] === undefined ? -1 : step;
+  }
+
+  /**
+   * @param {number} sign
+   */
+  by(sign) {
+    const step = this.next(sign);
+    if (step >= 0) this.choose(step);
+  }
+
+  /**
+   * @param {PointerEvent} event
+   */
+  grab(event) {
+    const to = (/** @type {PointerEvent} */ e) => {
+      const { left, width } = this.curve.getBoundingClientRect();
+      const share = (e.clientX - left - LEFT - THUMB) / (width - LEFT - 2 * THUMB);
+      this.slider.value = String(Math.round(STEPS * Math.min(1, Math.max(0, share))));
+      this.slide();
+    };
+    this.curve.setPointerCapture(event.pointerId);
+    this.curve.addEventListener("pointermove", to);
+    const stop = () => this.curve.removeEventListener("pointermove", to);
+    this.curve.addEventListener("pointerup", stop, { once: true });
+    to(event);
+  }
+
+  draw() {
+    const { ladder } = this;
+    const width = this.curve.clientWidth;
+    if (!width) return;
+    const [top, bottom] = [16, HEIGHT - 20];
+    const x = (/** @type {number} */ share) => LEFT + THUMB + share * (width - LEFT - 2 * THUMB);
+    const countAt = (/** @type {number} */ share) =>
+      ladder.counts[stepAt(ladder.starts, this.valueOf(share * STEPS))];
+    const most = Math.max(2, countAt(0), ladder.counts[this.step]);
+    const y = (/** @type {number} */ k) =>
+      bottom - (Math.log(Math.max(k, 1)) / Math.log(most)) * (bottom - top);
+    const parts = [];
+    let last = NaN;
+    for (let px = 0; px <= width - LEFT - 2 * THUMB; px++) {
+      const level = y(countAt(px / (width - LEFT - 2 * THUMB)));
+      if (level === last) continue;
+      const at = LEFT + THUMB + px;
+      parts.push(Number.isNaN(last) ? `M${at},${level}` : `L${at},${last}L${at},${level}`);
+      last = level;
+    }
+    parts.push(`L${x(1)},${last}`);
+    const path = parts.join("");
+    const now = x(this.share(ladder.values[this.step]));
+    this.curve.replaceChildren(
+      ...countTicks(most).map((k) =>
+        svg("g", {},
+          svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
+          svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
+        ),
+      ),
+      svg("path", { class: "area", d: `${path}L${x(1)},${bottom}L${x(0)},${bottom}Z` }),
+      svg("path", { class: "steps", d: path }),
+      ...ladder.marks.filter((mark) => mark.at >= ladder.low && mark.at <= ladder.high).map((mark) =>
+        svg("g", { class: "mark" },
+          svg("line", { x1: x(this.share(mark.at)), x2: x(this.share(mark.at)), y1: top - 4, y2: bottom }),
+          svg("text", { x: x(this.share(mark.at)), y: 10, "text-anchor": "middle" }, mark.text),
+        ),
+      ),
+      ...valueTicks(ladder.low, ladder.high, width / 70).map((value) =>
+        svg("text", { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" }, short(value)),
+      ),
+      svg("line", { class: "now", x1: now, x2: now, y1: top, y2: bottom }),
+      svg("circle", { class: "now", cx: now, cy: y(ladder.counts[this.step]), r: 4 }),
+    );
+  }
+}
+
+/**
+ * @param {number} most
+ */
+function countTicks(most) {
+  const found = [];
+  for (let k = 1; k <= most; k *= 10) found.push(k);
+  if (found.length === 1) return [1, 2, 5].filter((k) => k <= most);
+  return found;
+}
+
+/**
+ * Return round numbers on a log scale.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ */
+function valueTicks(low, high, most) {
+  const first = Math.floor(Math.log10(low));
+  const last = Math.ceil(Math.log10(high));
+  const decades = Math.log10(high / low);
+  const factors = decades * 3 <= most ? [1, 2, 5] : [1];
+  const stride = Math.max(1, Math.ceil((last - first) / most));
+  const found = [];
+  for (let power = first; power <= last; power += stride) {
+    for (const factor of factors) found.push(Number(`${factor}e${power}`));
+  }
+  return found.filter((value) => value >= low && value <= high);
+}
