@@ -30,7 +30,7 @@ from quickshift.plot.fitted import (
 )
 from quickshift.stages.parent_graph import assign_points
 
-__all__ = ["density_section", "ids_section", "pack_clusters", "palettes"]
+__all__ = ["density_section", "ids_section", "pack_clusters", "palettes", "positions_of"]
 
 _MOST_LEAVES = 100_000  # if tau was given, the tree of more leaves than this is not built
 _KNOTS = 2048  # densities that stand for those of all rows, if there are many
@@ -54,7 +54,8 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
         From `pack`.
     """
     log10_density = log10_density_of(model)
-    columns = choose_columns(_table_of(model, X), names, log10_density)
+    units = model.scale_ if X is None else None
+    columns = choose_columns(_table_of(model, X), names, log10_density, units)
     moves, chosen, relative = _moves(model)
     present = present_rows(model)
     levels = choose_levels(moves[present], chosen)
@@ -72,11 +73,13 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
         "n": rows.size,
         "columns": described,
         "axes": columns.axes,
+        "equal": columns.values[1] is not log10_density,
         "note": columns.note,
         "relative": relative,
         "chosen": levels.chosen,
         "mode": "score" if isinstance(model._settings.tau, str) else "tau",
         "n_clusters": model.n_clusters_,
+        "reset": "As fitted",
         "title": f"{rows.size:,} samples, clustered by Quick Shift",
         "python": {
             "fit": reproduce(model),
@@ -90,7 +93,7 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
     unmerged = model._clusters.unmerged
     if len(unmerged) <= _MOST_LEAVES or unmerged is not model._clusters.forest:
         final = model._clusters.forest.labels[unmerged.roots]
-        more, leaves = leaf_sections(model._assessed_tree(), final, _positions(rows))
+        more, leaves = leaf_sections(model._assessed_tree(), final, positions_of(rows))
         header |= {**more, "chance": float(model._chance()), "least": model.min_significance_}
         sections |= leaves
     return pack(header, sections)
@@ -115,7 +118,7 @@ def _order(model: QuickShift, present: Indices) -> Indices:
     return np.concatenate([model._graph.highest_first(present), model._absent])
 
 
-def _positions(rows: Indices) -> Indices:
+def positions_of(rows: Indices) -> Indices:
     """Return the position of each row."""
     positions = np.empty(rows.size, dtype=np.int64)
     positions[rows] = np.arange(rows.size)
@@ -130,7 +133,7 @@ def _forest_sections(
     A row of weight zero is labeled as a new point is: by its nearest higher sample, if a level
     keeps the move there, and otherwise by its nearest sample.
     """
-    position = _positions(rows)
+    position = positions_of(rows)
     parent, code = model.parent_.copy(), codes_of(moves, levels)
     nearest = np.empty(0, dtype=np.int64)
     if model._absent.size:

@@ -74,7 +74,12 @@ def read_table(X: Any, n_rows: int) -> Table:
     return Table(points, names, None if plain else [str(name) for name in index])
 
 
-def choose_columns(table: Table, names: Sequence[str] | None, log10_density: Floats) -> Columns:
+def choose_columns(
+    table: Table,
+    names: Sequence[str] | None,
+    log10_density: Floats,
+    units: Floats | None = None,
+) -> Columns:
     """Choose what is drawn: two columns, or the principal components of more.
 
     Parameters
@@ -85,6 +90,8 @@ def choose_columns(table: Table, names: Sequence[str] | None, log10_density: Flo
         Names of the columns, in place of those of the table.
     log10_density : ndarray of shape (n,)
         Drawn against a single column.
+    units : ndarray of shape (n_columns,), optional
+        Numbers by which the columns are divided before principal components are taken.
 
     Returns
     -------
@@ -102,7 +109,8 @@ def choose_columns(table: Table, names: Sequence[str] | None, log10_density: Flo
         return Columns([*values, log10_density], [*shown, "log₁₀ density"], (0, 1), table.ids)
     if n_columns == 2:
         return Columns(values, shown, (0, 1), table.ids)
-    first, second, shares = _principal_components(points)
+    scaled = points if units is None else points / units
+    first, second, shares = _principal_components(scaled)
     components = [f"PC {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares)]
     axes = len(values), len(values) + 1
     return Columns([*values, first, second], [*shown, *components], axes, table.ids, note)

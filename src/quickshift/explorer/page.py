@@ -7,23 +7,13 @@ import re
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["page", "script"]
+__all__ = ["page", "script", "style"]
 
 # Every module comes after those that it imports.
 _MODULES = (
-    "unpack",
-    "dom",
-    "recut",
-    "ladder",
-    "cells",
-    "scatter",
-    "plot",
-    "cut_panel",
-    "decision",
-    "tree",
-    "panels",
-    "page",
-    "app",
+    *("unpack", "dom", "recut", "ladder", "cells", "scatter", "marks", "plot"),
+    *("cut_panel", "view", "decision", "tree", "panels", "clusters", "picture", "regression"),
+    *("app", "widget"),
 )
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)

@@ -1,15 +1,13 @@
 // Starts the view of a payload in an element, and keeps its theme.
 
 import { el } from "./dom.js";
-import { ClusterView } from "./page.js";
+import { ClusterView } from "./clusters.js";
+import { PictureView } from "./picture.js";
+import { RegressionView } from "./regression.js";
 import { decodeBase64, inflate, unpack } from "./unpack.js";
 
-/**
- * Show a payload in an element.
- * @param {HTMLElement} root
- * @param {Uint8Array} packed
- * @returns {Promise<ClusterView>}
- */
+/** Show a payload in an element.
+ * @param {HTMLElement} root @param {Uint8Array} packed */
 export async function show(root, packed) {
   const payload = unpack(await inflate(packed));
   root.classList.add("quickshift");
@@ -30,25 +28,21 @@ export async function show(root, packed) {
   return view;
 }
 
-/**
- * Return whether the page around is dark; notebooks say so themselves.
- * @param {MediaQueryList} wanted
- */
+/** Return whether the page around is dark; notebooks say so themselves.
+ * @param {MediaQueryList} wanted */
 function isDark(wanted) {
   const notebook = document.body.dataset.jpThemeLight;
   return notebook === undefined ? wanted.matches : notebook === "false";
 }
 
-/**
- * @param {import("./unpack.js").Payload} payload
- */
+/** @param {import("./unpack.js").Payload} payload */
 function makeView(payload) {
+  if (payload.header.kind === "picture") return new PictureView(payload);
+  if (payload.header.kind === "regression") return new RegressionView(payload);
   return new ClusterView(payload);
 }
 
-/**
- * Show the payload that a page contains as text.
- */
+/** Show the payload that a page contains as text. */
 export async function start() {
   const root = /** @type {HTMLElement} */ (document.querySelector("main"));
   const data = /** @type {HTMLElement} */ (document.querySelector("#data"));

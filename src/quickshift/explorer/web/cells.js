@@ -3,10 +3,8 @@
 const SIDE = 512;
 
 export class Cells {
-  /**
-   * @param {Float32Array | Uint16Array} x offsets, from 0 to 1 or to 65535
-   * @param {Float32Array | Uint16Array} y
-   */
+  /** @param {Float32Array | Uint16Array} x offsets, from 0 to 1 or to 65535
+   * @param {Float32Array | Uint16Array} y */
   constructor(x, y) {
     this.scale = x instanceof Uint16Array ? 1 / 65535 : 1;
     this.x = x;
@@ -26,22 +24,15 @@ export class Cells {
     this.items = items;
   }
 
-  /**
-   * @param {number} share
-   */
+  /** @param {number} share */
   side(share) {
     return Math.min(SIDE - 1, Math.max(0, Math.floor(share * SIDE)));
   }
 
-  /**
-   * Find the nearest point.
-   * @param {number} x
-   * @param {number} y
-   * @param {number} sx weight of differences of x
-   * @param {number} sy
-   * @param {number} reach largest weighted distance
-   * @returns {number} its position, or -1
-   */
+  /** Find the nearest point.
+   * @param {number} x @param {number} y @param {number} sx weight of differences of x
+   * @param {number} sy @param {number} reach largest weighted distance
+   * @returns {number} its position, or -1 */
   nearest(x, y, sx, sy, reach) {
     let best = -1;
     let least = reach * reach;
@@ -54,14 +45,9 @@ export class Cells {
     return best;
   }
 
-  /**
-   * Call a function with every position in the cells that a rectangle touches.
-   * @param {number} x0
-   * @param {number} y0
-   * @param {number} x1
-   * @param {number} y1
-   * @param {(position: number) => void} visit
-   */
+  /** Call a function with every position in the cells that a rectangle touches.
+   * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1
+   * @param {(position: number) => void} visit */
   each(x0, y0, x1, y1, visit) {
     for (let row = this.side(y0); row <= this.side(y1); row++) {
       const from = this.start[row * SIDE + this.side(x0)];
@@ -70,10 +56,8 @@ export class Cells {
     }
   }
 
-  /**
-   * Return one position of each cell that has any, and the share of its points in the fullest.
-   * @returns {{positions: Int32Array, weight: Uint8Array, side: number}}
-   */
+  /** Return one position of each cell that has any, and the share of its points in the fullest.
+   * @returns {{positions: Int32Array, weight: Uint8Array, side: number}} */
   picture() {
     const positions = [];
     const counts = [];

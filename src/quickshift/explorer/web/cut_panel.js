@@ -1,6 +1,6 @@
 // The slider, with the number of clusters at each of its values behind it.
 
-import { count, el, short, svg } from "./dom.js";
+import { count, el, logTicks, short, svg } from "./dom.js";
 import { stepAt } from "./ladder.js";
 
 /** @typedef {import("./ladder.js").Ladder} Ladder */
@@ -11,11 +11,9 @@ const LEFT = 40; // room for numbers of clusters
 const HEIGHT = 104;
 
 export class CutPanel {
-  /**
-   * @param {Ladder[]} ladders
+  /** @param {Ladder[]} ladders
    * @param {{choose: (ladder: Ladder, step: number) => void, reset: () => void}} calls
-   * @param {{noun: string}} words
-   */
+   * @param {{noun: string, reset: string}} words what is counted, and what resetting is called */
   constructor(ladders, calls, words) {
     this.ladders = ladders;
     this.calls = calls;
@@ -41,7 +39,7 @@ export class CutPanel {
     this.said = el("output", { class: "said", "aria-live": "polite" });
     this.fewer = el("button", { type: "button", click: () => this.by(-1) }, "Fewer");
     this.more = el("button", { type: "button", click: () => this.by(1) }, "More");
-    this.reset = el("button", { type: "button", click: calls.reset }, "As fitted");
+    this.reset = el("button", { type: "button", click: () => calls.reset() }, words.reset);
     this.element = el(
       "section",
       { class: "cut", "aria-label": "Cut" },
@@ -78,13 +76,9 @@ export class CutPanel {
     return el("fieldset", { class: "modes" }, el("legend", {}, "Cut by"), ...choices);
   }
 
-  /**
-   * Show a cut.
-   * @param {Ladder} ladder
-   * @param {number} step
-   * @param {number} clusters
-   * @param {boolean} fitted whether it is the cut of the fit
-   */
+  /** Show a cut.
+   * @param {Ladder} ladder @param {number} step @param {number} clusters
+   * @param {boolean} fitted whether it is the cut of the fit */
   show(ladder, step, clusters, fitted) {
     this.ladder = ladder;
     this.step = step;
@@ -92,58 +86,47 @@ export class CutPanel {
     const value = ladder.values[step];
     const text = `${count(clusters)} ${this.noun}${clusters === 1 ? "" : "s"}`;
     this.symbol.textContent = ladder.symbol;
-    this.said.textContent = fitted ? `${text}, as fitted` : text;
-    if (document.activeElement !== this.number) this.number.value = String(value);
+    this.said.textContent = fitted ? `${text}, ${this.reset.textContent.toLowerCase()}` : text;
+    this.number.value = fitted ? String(Number(value.toPrecision(6))) : String(value);
     this.slider.setAttribute("aria-label", ladder.title);
     this.slider.setAttribute("aria-valuetext", `${ladder.symbol} ${short(value)}, ${text}`);
-    if (stepAt(ladder.starts, this.valueOf(Number(this.slider.value))) !== step) {
-      this.slider.value = String(Math.round(STEPS * this.share(value)));
-    }
+    if (!this.sliding) this.slider.value = String(Math.round(STEPS * this.share(value)));
     this.fewer.disabled = this.next(-1) < 0;
     this.more.disabled = this.next(1) < 0;
     this.reset.disabled = fitted;
     this.draw();
   }
 
-  /**
-   * Return where a value is on the slider, from 0 to 1.
-   * @param {number} value
-   */
+  /** Return where a value is on the slider, from 0 to 1. @param {number} value */
   share(value) {
     const { low, high } = this.ladder;
     const share = Math.log(Math.max(value, 1e-320) / low) / Math.log(high / low);
     return Math.min(1, Math.max(0, share));
   }
 
-  /**
-   * @param {number} position of the slider
-   */
+  /** @param {number} position of the slider */
   valueOf(position) {
     const { low, high } = this.ladder;
     return low * Math.exp((position / STEPS) * Math.log(high / low));
   }
 
   slide() {
+    this.sliding = true; // the slider stays where it is, although the value has fewer digits
     this.choose(stepAt(this.ladder.starts, this.valueOf(Number(this.slider.value))));
+    this.sliding = false;
   }
 
   type() {
     const value = Number(this.number.value);
     if (this.number.value !== "" && value >= 0) this.choose(stepAt(this.ladder.starts, value));
-    this.number.value = String(this.ladder.values[this.step]);
   }
 
-  /**
-   * @param {number} step
-   */
+  /** @param {number} step */
   choose(step) {
     this.calls.choose(this.ladder, step);
   }
 
-  /**
-   * Return the next step with more or fewer clusters, or -1.
-   * @param {number} sign 1 for more
-   */
+  /** Return the next step with more or fewer clusters, or -1. @param {number} sign 1 for more */
   next(sign) {
     const { counts } = this.ladder;
     let step = this.step;
@@ -151,17 +134,13 @@ export class CutPanel {
     return counts[step] === undefined ? -1 : step;
   }
 
-  /**
-   * @param {number} sign
-   */
+  /** @param {number} sign */
   by(sign) {
     const step = this.next(sign);
     if (step >= 0) this.choose(step);
   }
 
-  /**
-   * @param {PointerEvent} event
-   */
+  /** @param {PointerEvent} event */
   grab(event) {
     const to = (/** @type {PointerEvent} */ e) => {
       const { left, width } = this.curve.getBoundingClientRect();
@@ -214,7 +193,7 @@ export class CutPanel {
           svg("text", { x: x(this.share(mark.at)), y: 10, "text-anchor": "middle" }, mark.text),
         ),
       ),
-      ...valueTicks(ladder.low, ladder.high, width / 70).map((value) =>
+      ...logTicks(ladder.low, ladder.high, width / 70).map((value) =>
         svg("text", { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" }, short(value)),
       ),
       svg("line", { class: "now", x1: now, x2: now, y1: top, y2: bottom }),
@@ -223,31 +202,10 @@ export class CutPanel {
   }
 }
 
-/**
- * @param {number} most
- */
+/** @param {number} most */
 function countTicks(most) {
   const found = [];
   for (let k = 1; k <= most; k *= 10) found.push(k);
   if (found.length === 1) return [1, 2, 5].filter((k) => k <= most);
   return found;
-}
-
-/**
- * Return round numbers on a log scale.
- * @param {number} low
- * @param {number} high
- * @param {number} most
- */
-function valueTicks(low, high, most) {
-  const first = Math.floor(Math.log10(low));
-  const last = Math.ceil(Math.log10(high));
-  const decades = Math.log10(high / low);
-  const factors = decades * 3 <= most ? [1, 2, 5] : [1];
-  const stride = Math.max(1, Math.ceil((last - first) / most));
-  const found = [];
-  for (let power = first; power <= last; power += stride) {
-    for (const factor of factors) found.push(Number(`${factor}e${power}`));
-  }
-  return found.filter((value) => value >= low && value <= high);
 }

@@ -1,10 +1,10 @@
 // The decision graph: density against the move to the parent. Modes are above the line.
 
-import { el, fitCanvas, short, themeOf, ticks } from "./dom.js";
+import { el, fitCanvas, logTicks, short, themeOf, ticks } from "./dom.js";
 import { stepAt } from "./ladder.js";
 import { NEVER } from "./recut.js";
 
-/** @typedef {import("./page.js").ClusterView} ClusterView */
+/** @typedef {import("./clusters.js").ClusterView} ClusterView */
 
 const HEIGHT = 210;
 const LEFT = 44;
@@ -13,9 +13,7 @@ const BOTTOM = 30;
 const MOST_MODES = 1000;
 
 export class DecisionGraph {
-  /**
-   * @param {ClusterView} view
-   */
+  /** @param {ClusterView} view */
   constructor(view) {
     this.view = view;
     this.canvas = el("canvas", {
@@ -66,18 +64,13 @@ export class DecisionGraph {
     this.top = high + 0.05 * (high - low) + 0.05;
   }
 
-  /**
-   * @param {number} position
-   */
+  /** @param {number} position */
   placeOf(position) {
     const code = /** @type {Uint16Array} */ (this.view.forest.code)[position];
     return this.place(this.view.density(position), code === NEVER ? this.top : this.heights[code]);
   }
 
-  /**
-   * @param {number} x
-   * @param {number} y
-   */
+  /** @param {number} x @param {number} y */
   place(x, y) {
     const wide = this.width - LEFT - 6;
     const high = HEIGHT - TOP - BOTTOM;
@@ -103,12 +96,8 @@ export class DecisionGraph {
     this.drawModes(context, theme);
   }
 
-  /**
-   * Return a picture of all points, which is drawn once.
-   * @param {number} ratio
-   * @param {string} color
-   * @returns {HTMLCanvasElement}
-   */
+  /** Return a picture of all points, which is drawn once.
+   * @param {number} ratio @param {string} color @returns {HTMLCanvasElement} */
   cloud(ratio, color) {
     const key = `${this.canvas.width} ${color}`;
     if (this.key === key && this.picture) return this.picture;
@@ -135,10 +124,7 @@ export class DecisionGraph {
     return picture;
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Record<string, string>} theme
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawAxes(context, theme) {
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = theme.muted;
@@ -151,23 +137,21 @@ export class DecisionGraph {
     context.stroke();
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const power of ticks(this.y[0], this.y[1], 4)) {
-      if (Number.isInteger(power)) context.fillText(tenTo(power), LEFT - 8, this.place(0, power)[1]);
+    for (const value of logTicks(10 ** this.y[0], 10 ** this.y[1], 4)) {
+      context.fillText(tenTo(value), LEFT - 8, this.place(0, Math.log10(value))[1]);
     }
     context.textAlign = "center";
     context.textBaseline = "top";
     for (const power of ticks(this.x[0], this.x[1], 4)) {
-      if (!Number.isInteger(power)) continue;
-      context.fillText(tenTo(power), this.place(power, 0)[0], HEIGHT - BOTTOM + 6);
+      const right = this.place(power, 0)[0];
+      if (!Number.isInteger(power) || right > this.width - 18) continue;
+      context.fillText(tenTo(10 ** power), right, HEIGHT - BOTTOM + 6);
     }
     context.textAlign = "right";
     context.fillText("density", this.width - 4, HEIGHT - 13);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Record<string, string>} theme
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawModes(context, theme) {
     const { forest, palette } = this.view;
     const level = this.levelNow();
@@ -201,9 +185,7 @@ export class DecisionGraph {
     return Math.log10(Math.max(tau.values[Math.max(at, 0)], 1e-300));
   }
 
-  /**
-   * @param {PointerEvent} event
-   */
+  /** @param {PointerEvent} event */
   grab(event) {
     const tau = this.view.ladders[0];
     const to = (/** @type {PointerEvent} */ e) => {
@@ -222,10 +204,7 @@ export class DecisionGraph {
     to(event);
   }
 
-  /**
-   * Highlight the cluster of the mode under the pointer.
-   * @param {PointerEvent} event
-   */
+  /** Highlight the cluster of the mode under the pointer. @param {PointerEvent} event */
   hover(event) {
     if (this.dragging) return;
     const { roots } = this.view.forest;
@@ -240,9 +219,7 @@ export class DecisionGraph {
   }
 }
 
-/**
- * @param {number} power
- */
-function tenTo(power) {
-  return Math.abs(power) <= 3 ? short(10 ** power) : `1e${power}`;
+/** @param {number} value */
+function tenTo(value) {
+  return value >= 1e-3 && value <= 1e3 ? short(value) : value.toExponential(0).replace("+", "");
 }

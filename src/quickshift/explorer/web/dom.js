@@ -2,33 +2,22 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * Create an element.
- * @param {string} tag
- * @param {Record<string, any>} [properties] attributes; functions are listeners
- * @param {...(Node | string)} children
- * @returns {any}
- */
+/** Create an element.
+ * @param {string} tag @param {Record<string, any>} [properties] attributes; functions are listeners
+ * @param {...(Node | string)} children @returns {any} */
 export function el(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/**
- * Create an element of a drawing.
- * @param {string} tag
- * @param {Record<string, any>} [properties]
- * @param {...(Node | string)} children
- * @returns {any}
- */
+/** Create an element of a drawing.
+ * @param {string} tag @param {Record<string, any>} [properties]
+ * @param {...(Node | string)} children @returns {any} */
 export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-/**
- * @param {Element} element
- * @param {Record<string, any>} properties
- * @param {(Node | string)[]} children
- */
+/** @param {Element} element @param {Record<string, any>} properties
+ * @param {(Node | string)[]} children */
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
@@ -39,12 +28,8 @@ function fill(element, properties, children) {
   return element;
 }
 
-/**
- * Write a number with few digits.
- * @param {number} value
- * @param {number} [digits]
- * @returns {string}
- */
+/** Write a number with few digits.
+ * @param {number} value @param {number} [digits] @returns {string} */
 export function short(value, digits = 4) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   const magnitude = Math.abs(value);
@@ -54,21 +39,15 @@ export function short(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
-/**
- * Write a whole number with separators.
- * @param {number} value
- */
+/** Write a whole number with separators. @param {number} value */
 export function count(value) {
   return value.toLocaleString("en-US");
 }
 
-/**
- * Return round numbers between two others.
- * @param {number} low
- * @param {number} high
- * @param {number} most
- */
+/** Return round numbers between two others.
+ * @param {number} low @param {number} high @param {number} most */
 export function ticks(low, high, most) {
+  if (low > high) [low, high] = [high, low];
   const width = high - low;
   if (!(width > 0) || !Number.isFinite(width)) return [];
   const power = 10 ** Math.floor(Math.log10(width / most));
@@ -78,11 +57,22 @@ export function ticks(low, high, most) {
   return found;
 }
 
-/**
- * Offer a text as a file.
- * @param {string[]} parts
- * @param {string} name
- */
+/** Return round numbers on a log scale.
+ * @param {number} low @param {number} high @param {number} most */
+export function logTicks(low, high, most) {
+  const first = Math.floor(Math.log10(low));
+  const last = Math.ceil(Math.log10(high));
+  const decades = Math.log10(high / low);
+  const factors = decades * 3 <= most ? [1, 2, 5] : [1];
+  const stride = Math.max(1, Math.ceil((last - first) / most));
+  const found = [];
+  for (let power = first; power <= last; power += stride) {
+    for (const factor of factors) found.push(Number(`${factor}e${power}`));
+  }
+  return found.filter((value) => value >= low && value <= high);
+}
+
+/** Offer a text as a file. @param {string[]} parts @param {string} name */
 export function download(parts, name) {
   const link = el("a", { download: name });
   link.href = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
@@ -90,10 +80,7 @@ export function download(parts, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/**
- * Copy a text.
- * @param {string} text
- */
+/** Copy a text. @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -108,13 +95,9 @@ export async function copy(text) {
   }
 }
 
-/**
- * Let a canvas have the pixels of the screen.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width in CSS pixels
- * @param {number} height
- * @returns {number} pixels of the screen per CSS pixel
- */
+/** Let a canvas have the pixels of the screen.
+ * @param {HTMLCanvasElement} canvas @param {number} width in CSS pixels @param {number} height
+ * @returns {number} pixels of the screen per CSS pixel */
 export function fitCanvas(canvas, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
@@ -123,11 +106,7 @@ export function fitCanvas(canvas, width, height) {
   return ratio;
 }
 
-/**
- * Read colors from the style sheet.
- * @param {Element} element
- * @returns {Record<string, string>}
- */
+/** Read colors from the style sheet. @param {Element} element @returns {Record<string, string>} */
 export function themeOf(element) {
   const style = getComputedStyle(element);
   const names = ["ink", "muted", "line", "paper", "panel", "accent", "faint"];

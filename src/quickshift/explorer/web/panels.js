@@ -4,14 +4,12 @@ import { count, el, short } from "./dom.js";
 import { DecisionGraph } from "./decision.js";
 import { TreePanel } from "./tree.js";
 
-/** @typedef {import("./page.js").ClusterView} ClusterView */
+/** @typedef {import("./clusters.js").ClusterView} ClusterView */
 
 const MOST_ROWS = 100;
 
 export class Panels {
-  /**
-   * @param {ClusterView} view
-   */
+  /** @param {ClusterView} view */
   constructor(view) {
     this.view = view;
     this.decision = view.forest.code ? new DecisionGraph(view) : null;
@@ -64,12 +62,8 @@ export class Panels {
     this.rest.textContent = more ? `and ${count(more)} more` : "";
   }
 
-  /**
-   * @param {number} label
-   * @param {number} size
-   * @param {number | undefined} leaf
-   * @param {string[] | undefined} palette
-   */
+  /** @param {number} label @param {number} size @param {number | undefined} leaf
+   * @param {string[] | undefined} palette */
   row(label, size, leaf, palette) {
     const { view } = this;
     const root = view.forest.roots[label];
@@ -100,10 +94,7 @@ export class Panels {
     );
   }
 
-  /**
-   * Mark the row of a cluster.
-   * @param {number} label or -1
-   */
+  /** Mark the row of a cluster. @param {number} label or -1 */
   mark(label) {
     [...this.body.children].forEach((row, i) => row.classList.toggle("marked", i === label));
   }

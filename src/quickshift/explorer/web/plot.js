@@ -1,32 +1,32 @@
 // The large plot: pan, zoom, hover and lasso over the points, with axes on a second canvas.
 
 import { Cells } from "./cells.js";
-import { el, fitCanvas, short, themeOf, ticks } from "./dom.js";
+import { el, fitCanvas } from "./dom.js";
+import { drawAxes, drawMarks, MARGIN } from "./marks.js";
 import { drawStill, Scatter } from "./scatter.js";
 
 const MANY = 300_000; // above this, a coarse picture is drawn while something moves
 const SETTLED = 180; // milliseconds without movement after which all points are drawn
-const MARGIN = { left: 52, right: 14, top: 14, bottom: 34 };
-const MOST_NUMBERED = 60;
 
 /**
  * @typedef {{name: string, low: number, high: number}} Column
+ * @typedef {(context: CanvasRenderingContext2D, plot: Plot) => void} Draw
  * @typedef {{tip: (position: number) => string[], select: (positions: Int32Array) => void,
- *   decorate: (context: CanvasRenderingContext2D, plot: Plot) => void}} Calls
+ *   background?: Draw, decorate?: Draw, pointless?: boolean, equal?: boolean}} Calls what a view
+ *   does with its plot; the points of a pointless plot are not drawn, and equal lengths are drawn
+ *   equally long along both axes, unless one range is far longer
  */
 
 export class Plot {
-  /**
-   * @param {Column[]} columns
-   * @param {(Float32Array | Uint16Array)[]} offsets
-   * @param {Calls} calls
+  /** @param {Column[]} columns @param {(Float32Array | Uint16Array)[]} offsets @param {Calls} calls
    */
   constructor(columns, offsets, calls) {
     this.columns = columns;
     this.offsets = offsets;
     this.calls = calls;
     this.n = offsets[0].length;
-    this.canvas = el("canvas", { class: "points", "aria-hidden": "true" });
+    this.under = el("canvas", { "aria-hidden": "true" });
+    this.canvas = el("canvas", { "aria-hidden": "true" });
     this.overlay = el("canvas", {
       class: "overlay",
       tabindex: "0",
@@ -35,7 +35,8 @@ export class Plot {
     });
     this.tip = el("div", { class: "tip", hidden: true });
     this.message = el("p", { class: "message", role: "alert", hidden: true });
-    this.element = el("div", { class: "plot" }, this.canvas, this.overlay, this.tip, this.message);
+    this.element = el("div", { class: "plot" },
+      this.under, this.canvas, this.overlay, this.tip, this.message);
     /** @type {Scatter | null} */
     this.scatter = null;
     /** @type {Uint8Array} */
@@ -60,6 +61,7 @@ export class Plot {
 
   /** Start WebGL, or say that there is none. */
   start() {
+    if (this.calls.pointless) return;
     try {
       this.scatter = new Scatter(this.canvas, this.n);
       this.message.hidden = true;
@@ -68,9 +70,7 @@ export class Plot {
     }
   }
 
-  /**
-   * @param {string} text
-   */
+  /** @param {string} text */
   say(text) {
     this.scatter = null;
     this.message.textContent = text;
@@ -103,10 +103,7 @@ export class Plot {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
 
-  /**
-   * Choose the columns that are drawn.
-   * @param {number[]} axes
-   */
+  /** Choose the columns that are drawn. @param {number[]} axes */
   setAxes(axes) {
     this.axes = axes;
     this.cells = new Cells(this.offsets[axes[0]], this.offsets[axes[1]]);
@@ -125,10 +122,7 @@ export class Plot {
     this.redraw();
   }
 
-  /**
-   * @param {Uint8Array} colors
-   * @param {Uint8Array} state 1 for pale points
-   */
+  /** @param {Uint8Array} colors @param {Uint8Array} state 1 for pale points */
   setColors(colors, state) {
     this.colors = colors;
     this.state = state;
@@ -136,9 +130,7 @@ export class Plot {
     this.redraw();
   }
 
-  /**
-   * @param {string[]} palette
-   */
+  /** @param {string[]} palette */
   setPalette(palette) {
     this.palette = palette;
     this.scatter?.setPalette(palette);
@@ -153,6 +145,7 @@ export class Plot {
     this.width = width;
     this.height = height;
     fitCanvas(this.canvas, width, height);
+    fitCanvas(this.under, width, height);
     this.ratio = fitCanvas(this.overlay, width, height);
     const center = this.center;
     this.showAll();
@@ -163,13 +156,13 @@ export class Plot {
     this.draw();
   }
 
-  /** Show all points; lengths along both axes are equal unless one range is far longer. */
+  /** Show all points. */
   showAll() {
     const wide = (this.width ?? 800) - MARGIN.left - MARGIN.right;
     const high = (this.height ?? 600) - MARGIN.top - MARGIN.bottom;
-    const [a, b] = this.axes.map((i) => this.columns[i].high / 2 - this.columns[i].low / 2);
+    const [a, b] = this.axes.map((i) => Math.abs(this.columns[i].high / 2 - this.columns[i].low / 2));
     let [sx, sy] = [wide * 0.96, high * 0.96];
-    if (a > 0 && b > 0 && a / b < 5 && b / a < 5) {
+    if (this.calls.equal && a > 0 && b > 0 && a / b < 5 && b / a < 5) {
       const per = Math.min(sx / a, sy / b);
       [sx, sy] = [per * a, per * b];
     }
@@ -186,31 +179,21 @@ export class Plot {
     return [x, y];
   }
 
-  /**
-   * Return the place of offsets in CSS pixels.
-   * @param {number} x
-   * @param {number} y
-   */
+  /** Return the place of offsets in CSS pixels. @param {number} x @param {number} y */
   place(x, y) {
     const [mx, my] = this.middle();
     const px = mx + (x - this.center[0]) * this.scales[0];
     return [px, my - (y - this.center[1]) * this.scales[1]];
   }
 
-  /**
-   * Return the offsets of a place in CSS pixels.
-   * @param {number} px
-   * @param {number} py
-   */
+  /** Return the offsets of a place in CSS pixels. @param {number} px @param {number} py */
   offsetsAt(px, py) {
     const [mx, my] = this.middle();
     const x = this.center[0] + (px - mx) / this.scales[0];
     return [x, this.center[1] - (py - my) / this.scales[1]];
   }
 
-  /**
-   * @param {number} position
-   */
+  /** @param {number} position */
   placeOf(position) {
     const scale = this.cells?.scale ?? 1;
     const [x, y] = this.axes.map((i) => this.offsets[i][position] * scale);
@@ -224,11 +207,7 @@ export class Plot {
     return [(2 * this.scales[0]) / w, (2 * this.scales[1]) / h, (2 * x) / w - 1, 1 - (2 * y) / h];
   }
 
-  /**
-   * @param {number} factor
-   * @param {number} px
-   * @param {number} py
-   */
+  /** @param {number} factor @param {number} px @param {number} py */
   zoom(factor, px, py) {
     const before = this.offsetsAt(px, py);
     const zoomed = Math.min(2e4, Math.max(0.5, (this.scales[0] / this.whole[0]) * factor));
@@ -238,10 +217,7 @@ export class Plot {
     this.move();
   }
 
-  /**
-   * @param {number} dx in CSS pixels
-   * @param {number} dy
-   */
+  /** @param {number} dx in CSS pixels @param {number} dy */
   pan(dx, dy) {
     this.center = [this.center[0] - dx / this.scales[0], this.center[1] + dy / this.scales[1]];
     this.move();
@@ -260,9 +236,7 @@ export class Plot {
     this.redraw();
   }
 
-  /**
-   * @param {KeyboardEvent} event
-   */
+  /** @param {KeyboardEvent} event */
   key(event) {
     const [x, y] = this.middle();
     const keys = /** @type {Record<string, () => void>} */ ({
@@ -281,9 +255,7 @@ export class Plot {
     keys[event.key]();
   }
 
-  /**
-   * @param {PointerEvent} event
-   */
+  /** @param {PointerEvent} event */
   press(event) {
     if (event.button !== 0) return;
     const drawing = this.lassoing || event.shiftKey;
@@ -310,11 +282,8 @@ export class Plot {
     this.overlay.addEventListener("pointerup", stop, { once: true });
   }
 
-  /**
-   * Return the positions inside a polygon.
-   * @param {number[][]} polygon in CSS pixels
-   * @returns {Int32Array}
-   */
+  /** Return the positions inside a polygon.
+   * @param {number[][]} polygon in CSS pixels @returns {Int32Array} */
   inside(polygon) {
     const corners = polygon.map(([x, y]) => this.offsetsAt(x, y));
     if (corners.length < 3 || !this.cells) return new Int32Array(0);
@@ -330,9 +299,7 @@ export class Plot {
     return Int32Array.from(found).sort();
   }
 
-  /**
-   * @param {PointerEvent} event
-   */
+  /** @param {PointerEvent} event */
   hover(event) {
     if (this.dragging || !this.cells) return;
     const [x, y] = this.offsetsAt(event.offsetX, event.offsetY);
@@ -370,154 +337,37 @@ export class Plot {
     if (!this.width || !this.cells) return;
     const ratio = this.ratio ?? 1;
     const zoom = this.scales[0] / this.whole[0];
-    const context = /** @type {CanvasRenderingContext2D} */ (this.overlay.getContext("2d"));
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.overlay.width, this.overlay.height);
+    const [below, context] = [this.under, this.overlay].map((canvas) => clean(canvas, ratio));
+    this.calls.background?.(below, this);
     if (this.scatter) {
       const side = (this.scatter.side ?? 0) * Math.max(...this.scales) * ratio;
       const coarse = this.moving && side < 12;
       const [size, alpha] = coarse ? [side * 1.05, 0.9] : look(this.n, zoom, this.whole);
       this.scatter.draw({ view: this.view(), size: coarse ? size : size * ratio, alpha, coarse });
-    } else drawStill(context, this.cells, this.view(), this.colors, this.palette);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.drawAxes(context);
-    this.calls.decorate(context, this);
-    this.drawMarks(context);
-  }
-
-  /**
-   * @param {CanvasRenderingContext2D} context
-   */
-  drawAxes(context) {
-    const theme = themeOf(this.element);
-    const [w, h] = [this.width ?? 0, this.height ?? 0];
-    const [low, high] = [this.offsetsAt(MARGIN.left, h - MARGIN.bottom), this.offsetsAt(w, 0)];
-    context.fillStyle = theme.paper;
-    context.globalAlpha = 0.8;
-    context.fillRect(0, 0, MARGIN.left - 4, h);
-    context.fillRect(0, h - MARGIN.bottom + 4, w, MARGIN.bottom);
-    context.globalAlpha = 1;
-    context.font = "11px system-ui, sans-serif";
-    context.fillStyle = theme.muted;
-    context.strokeStyle = theme.line;
-    context.lineWidth = 1;
-    this.axes.forEach((axis, side) => {
-      const { name, low: least, high: most } = this.columns[axis];
-      const valueAt = (/** @type {number} */ o) => least * (1 - o) + most * o;
-      const width = most - least || 1;
-      const room = side ? h / 60 : w / 90;
-      for (const tick of ticks(valueAt(low[side]), valueAt(high[side]), room)) {
-        const [x, y] = this.place((tick - least) / width, (tick - least) / width);
-        const text = short(tick);
-        context.beginPath();
-        context.textAlign = side ? "right" : "center";
-        context.textBaseline = side ? "middle" : "top";
-        if (side) {
-          if (y > h - MARGIN.bottom || y < MARGIN.top + 12) continue;
-          context.moveTo(MARGIN.left - 8, y);
-          context.lineTo(MARGIN.left - 4, y);
-          context.fillText(text, MARGIN.left - 11, y);
-        } else {
-          if (x < MARGIN.left || x > w - 20) continue;
-          context.moveTo(x, h - MARGIN.bottom + 4);
-          context.lineTo(x, h - MARGIN.bottom + 8);
-          context.fillText(text, x, h - MARGIN.bottom + 10);
-        }
-        context.stroke();
-      }
-      context.fillStyle = theme.ink;
-      context.textAlign = side ? "left" : "right";
-      context.textBaseline = side ? "top" : "bottom";
-      const label = name.length > 60 ? `${name.slice(0, 59)}…` : name;
-      context.fillText(label, side ? 6 : w - 8, side ? 4 : h - MARGIN.bottom);
-      context.fillStyle = theme.muted;
-    });
-  }
-
-  /**
-   * @param {CanvasRenderingContext2D} context
-   */
-  drawMarks(context) {
-    const theme = themeOf(this.element);
-    context.strokeStyle = theme.ink;
-    context.lineWidth = 1.5;
-    if (this.hovered >= 0) {
-      const [x, y] = this.placeOf(this.hovered);
-      context.beginPath();
-      context.arc(x, y, 7, 0, 7);
-      context.stroke();
+    } else if (!this.calls.pointless) {
+      drawStill(context, this.cells, this.view(), this.colors, this.palette);
     }
-    if (this.lasso.length > 1) {
-      context.beginPath();
-      this.lasso.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.closePath();
-      context.setLineDash([4, 3]);
-      context.stroke();
-      context.setLineDash([]);
-      context.globalAlpha = 0.08;
-      context.fillStyle = theme.ink;
-      context.fill();
-      context.globalAlpha = 1;
-    }
+    drawAxes(context, this);
+    this.calls.decorate?.(context, this);
+    drawMarks(context, this);
   }
 
-  /**
-   * Draw the modes, with their labels if there are few.
-   * @param {CanvasRenderingContext2D} context
-   * @param {Int32Array} roots
-   * @param {Uint8Array} colors
-   */
-  drawModes(context, roots, colors) {
-    const theme = themeOf(this.element);
-    const drawn = roots.subarray(0, 400);
-    const named = roots.length <= MOST_NUMBERED;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.font = "600 11px system-ui, sans-serif";
-    for (let label = drawn.length - 1; label >= 0; label--) {
-      const [x, y] = this.placeOf(drawn[label]);
-      if (!this.sees(x, y)) continue;
-      context.beginPath();
-      context.arc(x, y, named ? 9 : 3.5, 0, 7);
-      context.fillStyle = theme.paper;
-      context.fill();
-      context.strokeStyle = this.palette[colors[drawn[label]]] ?? theme.ink;
-      context.lineWidth = named ? 2.5 : 2;
-      context.stroke();
-      context.fillStyle = theme.ink;
-      if (named) context.fillText(String(label), x, y + 0.5);
-    }
+  /** Return an entry of a column, in the user's units. @param {number} column
+   * @param {number} position */
+  valueOf(column, position) {
+    const { low, high } = this.columns[column];
+    const share = this.offsets[column][position] * (this.cells?.scale ?? 1);
+    return low * (1 - share) + high * share;
   }
 
-  /**
-   * Return whether a place is inside the plot.
-   * @param {number} x
-   * @param {number} y
-   */
+  /** Return whether a place is inside the plot. @param {number} x @param {number} y */
   sees(x, y) {
     const right = (this.width ?? 0) - 2;
     return x > MARGIN.left - 4 && x < right && y > 2 && y < (this.height ?? 0) - MARGIN.bottom + 4;
   }
 }
 
-/**
- * Return the size of points in CSS pixels and their opacity: together they cover about the plot.
- * @param {number} n
- * @param {number} zoom
- * @param {number[]} whole
- */
-function look(n, zoom, whole) {
-  const each = Math.sqrt((whole[0] * whole[1] * zoom * zoom) / n);
-  const size = Math.min(8, Math.max(1.4, 0.42 * each));
-  return [size, Math.min(0.9, Math.max(0.2, 0.08 + 0.25 * each))];
-}
-
-/**
- * @param {number[]} xs corners
- * @param {number[]} ys
- * @param {number} x
- * @param {number} y
- */
+/** @param {number[]} xs corners @param {number[]} ys @param {number} x @param {number} y */
 function encloses(xs, ys, x, y) {
   let odd = false;
   for (let i = 0, j = xs.length - 1; i < xs.length; j = i++) {
@@ -526,4 +376,21 @@ function encloses(xs, ys, x, y) {
     }
   }
   return odd;
+}
+
+/** Return the size of points in CSS pixels and their opacity: together they cover about the plot.
+ * @param {number} n @param {number} zoom @param {number[]} whole */
+function look(n, zoom, whole) {
+  const each = Math.sqrt((whole[0] * whole[1] * zoom * zoom) / n);
+  const size = Math.min(8, Math.max(1.4, 0.42 * each));
+  return [size, Math.min(0.9, Math.max(0.2, 0.08 + 0.25 * each))];
+}
+
+/** Return the context of an empty canvas. @param {HTMLCanvasElement} canvas @param {number} ratio */
+function clean(canvas, ratio) {
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
 }

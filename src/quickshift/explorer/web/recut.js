@@ -12,10 +12,7 @@ export const NEVER = 65535; // the code of a move that no level keeps
  * the cut.
  */
 export class Forest {
-  /**
-   * @param {Record<string, any>} arrays from unpack
-   * @param {number} n
-   */
+  /** @param {Record<string, any>} arrays from unpack @param {number} n */
   constructor(arrays, n) {
     this.n = n;
     /** @type {Int32Array | null} */
@@ -48,20 +45,14 @@ export class Forest {
     this.leaves = arrays.leaves ?? null;
   }
 
-  /**
-   * Compute what all cuts share.
-   * @param {number} chosen level of the fit, -1 if it has none
-   */
+  /** Compute what all cuts share. @param {number} chosen level of the fit, -1 if it has none */
   prepare(chosen) {
     if (this.leaf && !this.leaves) this.leaves = this.findLeaves(chosen);
     this.counts = this.code ? countAbove(this.code, this.levels.length, this.absent) : null;
     this.ownColors = this.chooseColors(chosen);
   }
 
-  /**
-   * Return the leaf of each position.
-   * @param {number} chosen
-   */
+  /** Return the leaf of each position. @param {number} chosen */
   findLeaves(chosen) {
     const { order, parent, code, absent, nearest } = this;
     const leaf = /** @type {Int32Array} */ (this.leaf);
@@ -79,10 +70,7 @@ export class Forest {
     return leaves;
   }
 
-  /**
-   * Return the color that each position has if it is a mode.
-   * @param {number} chosen
-   */
+  /** Return the color that each position has if it is a mode. @param {number} chosen */
   chooseColors(chosen) {
     const colors = new Uint8Array(this.n);
     const taken = new Uint8Array(this.n);
@@ -110,23 +98,17 @@ export class Forest {
     return sorted;
   }
 
-  /**
-   * Cut the forest; labels, colors and roots then belong to the cut.
-   * @param {Cut} cut
-   * @param {number} chosen level of the fit
-   * @param {Uint8Array} [own] color of each position
-   */
+  /** Cut the forest; labels, colors and roots then belong to the cut.
+   * @param {Cut} cut @param {number} chosen level of the fit
+   * @param {Uint8Array} [own] color of each position */
   cut(cut, chosen, own = /** @type {any} */ (this.ownColors)) {
     if ("tau" in cut) this.cutAt(cut.tau, own);
     else if (!this.leaf) this.cutAt(chosen, own);
     else this.keepLeaves("score" in cut ? this.kept(cut.score) : this.final, own);
   }
 
-  /**
-   * Keep the moves up to a level: one pass in falling order of height.
-   * @param {number} level
-   * @param {Uint8Array} own
-   */
+  /** Keep the moves up to a level: one pass in falling order of height.
+   * @param {number} level @param {Uint8Array} own */
   cutAt(level, own) {
     const { order, labels, colors, absent, nearest } = this;
     const parent = /** @type {Int32Array} */ (this.parent);
@@ -146,16 +128,13 @@ export class Forest {
     for (let k = 0; k < absent.length; k++) {
       const i = absent[k];
       const like = code[i] <= level ? parent[i] : nearest[k];
-      labels[i] = labels[like];
-      colors[i] = colors[like];
+      labels[i] = like < 0 ? -1 : labels[like];
+      colors[i] = like < 0 ? 0 : colors[like];
     }
     this.roots = Int32Array.from(roots);
   }
 
-  /**
-   * Return the label of each leaf if leaves of a lower score are removed.
-   * @param {number} score
-   */
+  /** Return the label of each leaf if leaves of a lower score are removed. @param {number} score */
   kept(score) {
     const to = new Int32Array(this.score.length);
     let count = 0;
@@ -167,11 +146,8 @@ export class Forest {
     return to;
   }
 
-  /**
-   * Label the positions by their leaves.
-   * @param {Int32Array} labelOf label of each leaf
-   * @param {Uint8Array} own
-   */
+  /** Label the positions by their leaves.
+   * @param {Int32Array} labelOf label of each leaf @param {Uint8Array} own */
   keepLeaves(labelOf, own) {
     const { labels, colors } = this;
     const leaf = /** @type {Int32Array} */ (this.leaf);
@@ -192,6 +168,19 @@ export class Forest {
     this.roots = Int32Array.from(roots);
   }
 
+  /** Take labels from elsewhere. @param {(position: number) => number} labelAt */
+  setLabels(labelAt) {
+    const first = new Map(); // the highest position of each label
+    for (const i of this.order) if (!first.has(labelAt(i))) first.set(labelAt(i), i);
+    const names = [...first.keys()].filter((label) => label >= 0).sort((a, b) => a - b);
+    const number = new Map(names.map((label, k) => [label, k]));
+    for (let i = 0; i < this.n; i++) {
+      this.labels[i] = number.get(labelAt(i)) ?? -1;
+      this.colors[i] = (this.ownColors ?? this.colors)[first.get(labelAt(i)) ?? 0];
+    }
+    this.roots = Int32Array.from(names, (label) => first.get(label));
+  }
+
   /** Return which leaves are modes of the present cut. */
   presentLeaves() {
     const leaf = this.leaf ?? new Int32Array(0);
@@ -208,29 +197,21 @@ export class Forest {
   }
 }
 
-/**
- * @param {Int32Array} step parent minus own position; becomes the parents
- */
+/** @param {Int32Array} step parent minus own position; becomes the parents */
 function parents(step) {
   for (let i = 0; i < step.length; i++) step[i] += i;
   return step;
 }
 
-/**
- * @param {Int32Array} rank
- */
+/** @param {Int32Array} rank */
 function inverse(rank) {
   const order = new Int32Array(rank.length);
   for (let i = 0; i < rank.length; i++) order[rank[i]] = i;
   return order;
 }
 
-/**
- * Return the number of clusters at each level.
- * @param {Uint16Array} code
- * @param {number} nLevels
- * @param {Int32Array} absent
- */
+/** Return the number of clusters at each level.
+ * @param {Uint16Array} code @param {number} nLevels @param {Int32Array} absent */
 function countAbove(code, nLevels, absent) {
   const having = new Int32Array(NEVER + 1);
   for (let i = 0; i < code.length; i++) having[code[i]]++;

@@ -32,10 +32,7 @@ const NAMES = ["x", "y", "color", "state", "weight"];
 
 /** Points with colors from a palette. */
 export class Scatter {
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {number} n
-   */
+  /** @param {HTMLCanvasElement} canvas @param {number} n */
   constructor(canvas, n) {
     this.canvas = canvas;
     this.n = n;
@@ -60,12 +57,8 @@ export class Scatter {
     return { vertices, buffers, length: 0 };
   }
 
-  /**
-   * Set a value of all points.
-   * @param {any} layer
-   * @param {string} name
-   * @param {Offsets | Uint8Array} values
-   */
+  /** Set a value of all points.
+   * @param {any} layer @param {string} name @param {Offsets | Uint8Array} values */
   set(layer, name, values) {
     const { gl } = this;
     const place = gl.getAttribLocation(this.program, name);
@@ -81,12 +74,8 @@ export class Scatter {
     }
   }
 
-  /**
-   * Choose the columns that are drawn.
-   * @param {Offsets} x
-   * @param {Offsets} y
-   * @param {Cells} cells
-   */
+  /** Choose the columns that are drawn.
+   * @param {Offsets} x @param {Offsets} y @param {Cells} cells */
   setPoints(x, y, cells) {
     const { gl, fine, coarse } = this;
     this.set(fine, "x", x);
@@ -103,11 +92,8 @@ export class Scatter {
     coarse.length = picture.positions.length;
   }
 
-  /**
-   * Set the colors of points, and which of them are pale.
-   * @param {Uint8Array} colors
-   * @param {Uint8Array} state
-   */
+  /** Set the colors of points, and which of them are pale.
+   * @param {Uint8Array} colors @param {Uint8Array} state */
   setColors(colors, state) {
     const positions = this.positions ?? new Int32Array(0);
     this.set(this.fine, "color", colors);
@@ -116,10 +102,7 @@ export class Scatter {
     this.set(this.coarse, "state", Uint8Array.from(positions, (i) => state[i]));
   }
 
-  /**
-   * Set the palette.
-   * @param {string[]} palette 256 colors such as #198bff
-   */
+  /** Set the palette. @param {string[]} palette 256 colors such as #198bff */
   setPalette(palette) {
     const { gl } = this;
     const bytes = paletteBytes(palette);
@@ -129,10 +112,7 @@ export class Scatter {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
   }
 
-  /**
-   * Draw a frame.
-   * @param {Frame} frame
-   */
+  /** Draw a frame. @param {Frame} frame */
   draw(frame) {
     const { gl, program, canvas } = this;
     const layer = frame.coarse ? this.coarse : this.fine;
@@ -148,14 +128,9 @@ export class Scatter {
   }
 }
 
-/**
- * Draw all points as a still picture, without WebGL.
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} cells
- * @param {number[]} view
- * @param {Uint8Array} colors
- * @param {string[]} palette
- */
+/** Draw all points as a still picture, without WebGL.
+ * @param {CanvasRenderingContext2D} context @param {Cells} cells @param {number[]} view
+ * @param {Uint8Array} colors @param {string[]} palette */
 export function drawStill(context, cells, view, colors, palette) {
   const { width, height } = context.canvas;
   const picture = context.getImageData(0, 0, width, height);
@@ -173,9 +148,7 @@ export function drawStill(context, cells, view, colors, palette) {
   context.putImageData(picture, 0, 0);
 }
 
-/**
- * @param {string[]} palette
- */
+/** @param {string[]} palette */
 function paletteBytes(palette) {
   const bytes = new Uint8Array(1024).fill(255);
   palette.forEach((color, i) => {
@@ -184,9 +157,7 @@ function paletteBytes(palette) {
   return bytes;
 }
 
-/**
- * @param {WebGL2RenderingContext} gl
- */
+/** @param {WebGL2RenderingContext} gl */
 function compile(gl) {
   const program = gl.createProgram();
   for (const [type, source] of /** @type {[number, string][]} */ ([

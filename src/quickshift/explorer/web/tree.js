@@ -2,16 +2,14 @@
 
 import { el, short, svg } from "./dom.js";
 
-/** @typedef {import("./page.js").ClusterView} ClusterView */
+/** @typedef {import("./clusters.js").ClusterView} ClusterView */
 /** @typedef {{leaf: number, top: number, x: number}} Branch */
 
 const HEIGHT = 190;
 const MOST = 80;
 
 export class TreePanel {
-  /**
-   * @param {ClusterView} view
-   */
+  /** @param {ClusterView} view */
   constructor(view) {
     this.view = view;
     this.drawing = svg("svg", { height: HEIGHT, role: "img", "aria-label": "Cluster tree" });
@@ -76,9 +74,7 @@ export class TreePanel {
     return found.sort((a, b) => score[b] - score[a]).slice(0, MOST).sort((a, b) => a - b);
   }
 
-  /**
-   * @param {number} drawn
-   */
+  /** @param {number} drawn */
   says(drawn) {
     const missing = this.view.forest.roots.length - drawn - (this.hidden ?? 0);
     const parts = ["Density falls from top to bottom; clusters meet where the lines do."];
@@ -87,14 +83,10 @@ export class TreePanel {
     return parts.join(" ");
   }
 
-  /**
-   * Return circles at the leaves that highlight their clusters.
-   * @param {number[]} order
-   * @param {(place: number) => number} x
-   * @param {(log10: number) => number} y
-   * @param {number[]} births
-   * @param {Map<number, number>} label
-   */
+  /** Return circles at the leaves that highlight their clusters.
+   * @param {number[]} order @param {(place: number) => number} x
+   * @param {(log10: number) => number} y @param {number[]} births
+   * @param {Map<number, number>} label */
   targets(order, x, y, births, label) {
     const { forest, palette } = this.view;
     return order.map((leaf, i) => {
@@ -113,12 +105,9 @@ export class TreePanel {
   }
 }
 
-/**
- * Return the tree of some leaves: what joins them, and an order in which joined ones are together.
- * @param {import("./recut.js").Forest} forest
- * @param {Record<string, any>} arrays
- * @param {number[]} kept ascending
- */
+/** Return the tree of some leaves: what joins them, and an order in which joined ones are together.
+ * @param {import("./recut.js").Forest} forest @param {Record<string, any>} arrays
+ * @param {number[]} kept ascending */
 export function prune(forest, arrays, kept) {
   const { towards } = forest;
   const stays = new Uint8Array(towards.length);

@@ -12,11 +12,7 @@ const INTEGERS = /** @type {Record<string, any>} */ ({
   i32: Int32Array,
 });
 
-/**
- * Decode base64.
- * @param {string} text
- * @returns {Uint8Array}
- */
+/** Decode base64. @param {string} text @returns {Uint8Array} */
 export function decodeBase64(text) {
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);
@@ -24,11 +20,8 @@ export function decodeBase64(text) {
   return bytes;
 }
 
-/**
- * Decompress bytes that zlib has compressed.
- * @param {Uint8Array} packed
- * @returns {Promise<Uint8Array>}
- */
+/** Decompress bytes that zlib has compressed.
+ * @param {Uint8Array} packed @returns {Promise<Uint8Array>} */
 export async function inflate(packed) {
   const stream = new Blob([/** @type {any} */ (packed)])
     .stream()
@@ -36,11 +29,7 @@ export async function inflate(packed) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * Read the header and the arrays.
- * @param {Uint8Array} data decompressed
- * @returns {Payload}
- */
+/** Read the header and the arrays. @param {Uint8Array} data decompressed @returns {Payload} */
 export function unpack(data) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const length = view.getUint32(0, true);
@@ -56,20 +45,13 @@ export function unpack(data) {
   return { header, arrays };
 }
 
-/**
- * @param {Uint8Array} body planes of bytes, the lowest first
- * @param {Told} told
- * @returns {Numbers}
+/** @param {Uint8Array} body planes of bytes, the lowest first @param {Told} told @returns {Numbers}
  */
 function readSection(body, told) {
   return told.kind[0] === "f" ? readFloats(body, told) : readIntegers(body, told);
 }
 
-/**
- * @param {Uint8Array} body
- * @param {Told} told
- * @returns {Numbers}
- */
+/** @param {Uint8Array} body @param {Told} told @returns {Numbers} */
 function readFloats(body, told) {
   const size = told.planes;
   const bytes = new Uint8Array(told.length * size);
@@ -80,11 +62,7 @@ function readFloats(body, told) {
   return told.kind === "f32" ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
 }
 
-/**
- * @param {Uint8Array} body
- * @param {Told} told
- * @returns {Numbers}
- */
+/** @param {Uint8Array} body @param {Told} told @returns {Numbers} */
 function readIntegers(body, told) {
   const values = new INTEGERS[told.kind](told.length);
   const bits = new Uint32Array(told.length);
