@@ -11,7 +11,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from explorer_cases import CUTS, cuts_of
 from plot_cases import fits
-
 from quickshift.explorer.clusters import pack_clusters
 
 folder = Path(sys.argv[1])
@@ -25,4 +24,3 @@ for name, model in fits().items():
     (folder / f"{file}.json").write_text(json.dumps(cases), encoding="utf-8")
     names.append(file)
 (folder / "names.json").write_text(json.dumps(names), encoding="utf-8")
-print(f"{len(names)} cases in {folder}")

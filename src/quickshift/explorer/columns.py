@@ -1,13 +1,13 @@
 """The columns that the page draws and names: features, the user's own, principal components."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks.points import check_points
+from quickshift.checks.exploring import check_column_names, check_drawn_table
 from quickshift.explorer.packing import Section, morton_order, offsets
 
 __all__ = ["Columns", "Table", "choose_columns", "pack_columns", "read_table"]
@@ -59,19 +59,14 @@ class Columns:
 
 def read_table(X: Any, n_rows: int) -> Table:
     """Return a table of one row per sample; a data frame also has names of columns and rows."""
-    points = check_points(X)
-    if len(points) != n_rows:
-        raise ValueError(
-            f"X has {len(points)} rows, expected {n_rows}: one row per sample of the fit, with the "
-            f"columns to draw. Pass the data that the model was fitted on, or leave X out."
-        )
+    points = check_drawn_table(X, n_rows)
     columns = getattr(X, "columns", None)
-    index = getattr(X, "index", None)
-    names = [f"x{i}" for i in range(points.shape[1])]
-    if columns is not None:
-        names = [str(name) for name in columns]
+    if columns is None:
+        return Table(points, [f"x{i}" for i in range(points.shape[1])], None)
+    index: Any = getattr(X, "index", None)  # of pandas; polars has none
     plain = index is None or type(index).__name__ == "RangeIndex"
-    return Table(points, names, None if plain else [str(name) for name in index])
+    ids = None if plain else [str(name) for name in index]
+    return Table(points, [str(name) for name in columns], ids)
 
 
 def choose_columns(
@@ -99,7 +94,7 @@ def choose_columns(
     """
     points = np.asarray(table.points, dtype=np.float64)
     n_columns = points.shape[1]
-    named = table.names if names is None else _checked_names(names, n_columns)
+    named = table.names if names is None else check_column_names(names, n_columns, "one per column")
     note = ""
     if n_columns > _MOST_COLUMNS:
         note = f"The first {_MOST_COLUMNS} of {n_columns} columns can be chosen as axes."
@@ -116,31 +111,20 @@ def choose_columns(
     return Columns([*values, first, second], [*shown, *components], axes, table.ids, note)
 
 
-def _checked_names(names: Sequence[str], n_columns: int) -> list[str]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise TypeError(
-            f"names is {names!r}, expected one name per column of the table that is drawn, such as "
-            f"['width', 'height']."
-        )
-    texts = [str(name) for name in names]
-    if len(texts) != n_columns:
-        raise ValueError(
-            f"names has {len(texts)} entries, expected {n_columns}: one name per column of the "
-            f"table that is drawn. Names of rows are the index of a data frame X."
-        )
-    return texts
-
-
 def _principal_components(points: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the first two principal components, and their shares of the variance."""
     largest = float(np.abs(points).max()) or 1.0
     centered = points / largest  # squares of large numbers would overflow
     centered -= centered.mean(axis=0)
-    spread, directions = np.linalg.eigh(centered.T @ centered)
-    total = float(spread.sum())
-    shares = np.maximum(spread[:-3:-1], 0.0) / (total if total > 0 else 1.0)
-    first, second = (centered @ directions[:, [-1, -2]]).T
-    return first * largest, second * largest, shares
+    tall = centered.shape[0] > centered.shape[1]
+    spread, directions = np.linalg.eigh(centered.T @ centered if tall else centered @ centered.T)
+    if spread.size == 1:  # one row, of which all components are 0
+        return np.zeros(1), np.zeros(1), np.zeros(2)
+    spread = np.maximum(spread, 0.0)
+    two = directions[:, [-1, -2]]
+    scores = centered @ two if tall else two * np.sqrt(spread[[-1, -2]])
+    total = float(spread.sum()) or 1.0
+    return scores[:, 0] * largest, scores[:, 1] * largest, spread[:-3:-1] / total
 
 
 def pack_columns(

@@ -159,11 +159,12 @@ def offsets(column: Floats, *, fine: bool) -> tuple[Section, float, float]:
     -------
     section : Section
     low, high : float
-        The range. A range of zero length is written with all offsets 0.
+        The range. If it has no length, all offsets are one half, so that they are drawn in the
+        middle.
     """
     low, high = float(column.min()), float(column.max())
     width = high / 2 - low / 2  # the whole might overflow
-    share = (column / 2 - low / 2) / width if width > 0 else np.zeros(column.size)
+    share = (column / 2 - low / 2) / width if width > 0 else np.full(column.size, 0.5)
     if fine:
         return Section(share, "f32"), low, high
     return Section(np.rint(share * _STEPS).astype(np.int64), "u16", delta=True), low, high

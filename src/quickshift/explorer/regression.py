@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Floats
+from quickshift.checks.exploring import check_column_names
 from quickshift.checks.plots import check_one_feature
 from quickshift.checks.regression import check_one_output
 from quickshift.estimators.modal_regressor import ModalRegressor
@@ -51,12 +52,9 @@ def pack_regression(model: ModalRegressor, names: Any) -> bytes:
     own = float(model._mode_options.min_density_ratio)
     ratios = np.unique(np.append(_RATIOS / 1000, own))
     coverages = np.unique(np.append(_COVERAGES, [0.9, 0.99]))
-    shown = [*feature_names(model), "response"] if names is None else [str(name) for name in names]
-    if len(shown) != 2:
-        raise ValueError(
-            f"names has {len(shown)} entries, expected 2: the names of the feature and of the "
-            f"response."
-        )
+    shown = [*feature_names(model), "response"]
+    if names is not None:
+        shown = check_column_names(names, 2, "the feature and the response")
     drawn = drawn_rows(x.size)
     columns = Columns([x[drawn], data.y.reshape(-1)[drawn]], shown, (0, 1), None)
     rows, described, sections = pack_columns(columns)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from quickshift.checks.exploring import check_tree_has_points
 from quickshift.explorer.clusters import density_section, ids_section, palettes, positions_of
 from quickshift.explorer.columns import choose_columns, pack_columns, read_table
 from quickshift.explorer.leaves import leaf_sections
@@ -32,11 +33,7 @@ def pack_tree(tree: ClusterTree, X: Any, names: Sequence[str] | None) -> bytes:
     bytes
         From `pack`.
     """
-    if X is None:
-        raise TypeError(
-            "X is None, but a ClusterTree has no points. Pass the points that it was built from: "
-            "explore(tree, X=X)."
-        )
+    check_tree_has_points(X)
     table = read_table(X, tree.leaf_labels.size)
     order = np.argsort(-np.nan_to_num(tree.density), kind="stable")
     log10_density = log10_levels(tree, np.maximum(np.nan_to_num(tree.density), 1e-300))

@@ -11,7 +11,8 @@ import { decodeBase64, inflate, unpack } from "./unpack.js";
 export async function show(root, packed) {
   const payload = unpack(await inflate(packed));
   root.classList.add("quickshift");
-  const view = makeView(payload);
+  const kinds = { clusters: ClusterView, picture: PictureView, regression: RegressionView };
+  const view = new kinds[/** @type {keyof kinds} */ (payload.header.kind)](payload);
   const toggle = el("button", { type: "button", class: "theme" }, "Dark");
   const title = el("h1", {}, payload.header.title);
   root.replaceChildren(el("header", {}, title, el("span", { class: "gap" }), toggle), view.element);
@@ -20,26 +21,16 @@ export async function show(root, packed) {
     toggle.textContent = theme === "dark" ? "Light colors" : "Dark colors";
     view.setTheme(theme);
   };
-  toggle.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+  const other = () => (root.dataset.theme === "dark" ? "light" : "dark");
+  toggle.addEventListener("click", () => setTheme(other()));
   const wanted = matchMedia("(prefers-color-scheme: dark)");
-  const inherited = () => (isDark(wanted) ? "dark" : "light");
+  const inherited = () => {
+    const notebook = document.body.dataset.jpThemeLight; // notebooks say so themselves
+    return (notebook ? notebook === "false" : wanted.matches) ? "dark" : "light";
+  };
   wanted.addEventListener("change", () => setTheme(inherited()));
   setTheme(inherited());
   return view;
-}
-
-/** Return whether the page around is dark; notebooks say so themselves.
- * @param {MediaQueryList} wanted */
-function isDark(wanted) {
-  const notebook = document.body.dataset.jpThemeLight;
-  return notebook === undefined ? wanted.matches : notebook === "false";
-}
-
-/** @param {import("./unpack.js").Payload} payload */
-function makeView(payload) {
-  if (payload.header.kind === "picture") return new PictureView(payload);
-  if (payload.header.kind === "regression") return new RegressionView(payload);
-  return new ClusterView(payload);
 }
 
 /** Show the payload that a page contains as text. */
@@ -51,7 +42,8 @@ export async function start() {
     data.remove();
     Object.assign(globalThis, { explorer: view });
   } catch (error) {
-    root.replaceChildren(el("p", { class: "message", role: "alert" }, `The page cannot be shown: ${error}`));
+    const message = `The page cannot be shown: ${error}`;
+    root.replaceChildren(el("p", { class: "message", role: "alert" }, message));
     throw error;
   }
 }

@@ -18,7 +18,7 @@ export class ClusterView extends CutView {
     this.pale = new Uint8Array(this.n);
     /** @type {string[] | null} names of rows, by position */
     this.names = arrays.ids ? new TextDecoder().decode(arrays.ids).split("\0") : null;
-    const offsets = header.columns.map((/** @type {any} */ _, /** @type {any} */ i) => arrays[`c${i}`]);
+    const offsets = header.columns.map((/** @type {any} */ _, /** @type {any} */ i) => arrays["c" + i]);
     this.plot = new Plot(header.columns, offsets, {
       tip: (position) => this.describe(position),
       select: (positions) => this.select(positions),

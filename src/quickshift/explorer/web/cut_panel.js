@@ -1,6 +1,6 @@
 // The slider, with the number of clusters at each of its values behind it.
 
-import { count, el, logTicks, short, svg } from "./dom.js";
+import { count, drag, el, logTicks, short, svg } from "./dom.js";
 import { stepAt } from "./ladder.js";
 
 /** @typedef {import("./ladder.js").Ladder} Ladder */
@@ -20,42 +20,21 @@ export class CutPanel {
     this.noun = words.noun;
     this.ladder = ladders[0];
     this.step = Math.max(this.ladder.chosen, 0);
+    this.radios = new Map();
     this.curve = svg("svg", { class: "curve", "aria-hidden": "true", height: HEIGHT });
-    this.slider = el("input", {
-      type: "range",
-      min: 0,
-      max: STEPS,
-      step: 1,
-      input: () => this.slide(),
-    });
-    this.number = el("input", {
-      type: "number",
-      step: "any",
-      min: 0,
-      class: "value",
-      change: () => this.type(),
-    });
+    this.slider = el("input", { type: "range", min: 0, max: STEPS, input: () => this.slide() });
+    const entry = { type: "number", step: "any", min: 0, class: "value" };
+    this.number = el("input", { ...entry, change: () => this.type() });
     this.symbol = el("span", {});
     this.said = el("output", { class: "said", "aria-live": "polite" });
     this.fewer = el("button", { type: "button", click: () => this.by(-1) }, "Fewer");
     this.more = el("button", { type: "button", click: () => this.by(1) }, "More");
     this.reset = el("button", { type: "button", click: () => calls.reset() }, words.reset);
-    this.element = el(
-      "section",
-      { class: "cut", "aria-label": "Cut" },
-      this.modes(),
-      el("div", { class: "track" }, this.curve, this.slider),
-      el(
-        "div",
-        { class: "row" },
-        el("label", {}, this.symbol, " = ", this.number),
-        this.said,
-        el("span", { class: "gap" }),
-        this.fewer,
-        this.more,
-        this.reset,
-      ),
-    );
+    const track = el("div", { class: "track" }, this.curve, this.slider);
+    const typed = el("label", {}, this.symbol, " = ", this.number);
+    const shown = [typed, this.said, el("span", { class: "gap" })];
+    const row = el("div", { class: "row" }, ...shown, this.fewer, this.more, this.reset);
+    this.element = el("section", { class: "cut", "aria-label": "Cut" }, this.modes(), track, row);
     this.curve.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.grab(e));
     new ResizeObserver(() => this.draw()).observe(this.curve);
   }
@@ -63,14 +42,10 @@ export class CutPanel {
   /** Return the choice of sliders. */
   modes() {
     const name = `mode-${Math.random().toString(36).slice(2)}`;
-    /** @type {Record<string, HTMLInputElement>} */
-    this.radios = {};
     const choices = this.ladders.map((ladder) => {
-      const radio = el("input", { type: "radio", name, value: ladder.key });
-      radio.addEventListener("change", () => {
-        this.calls.choose(ladder, Math.max(ladder.chosen, 0));
-      });
-      /** @type {any} */ (this.radios)[ladder.key] = radio;
+      const change = () => this.calls.choose(ladder, Math.max(ladder.chosen, 0));
+      const radio = el("input", { type: "radio", name, value: ladder.key, change });
+      this.radios.set(ladder.key, radio);
       return el("label", {}, radio, el("span", {}, ladder.title));
     });
     return el("fieldset", { class: "modes" }, el("legend", {}, "Cut by"), ...choices);
@@ -82,7 +57,7 @@ export class CutPanel {
   show(ladder, step, clusters, fitted) {
     this.ladder = ladder;
     this.step = step;
-    /** @type {any} */ (this.radios)[ladder.key].checked = true;
+    this.radios.get(ladder.key).checked = true;
     const value = ladder.values[step];
     const text = `${count(clusters)} ${this.noun}${clusters === 1 ? "" : "s"}`;
     this.symbol.textContent = ladder.symbol;
@@ -112,18 +87,16 @@ export class CutPanel {
 
   slide() {
     this.sliding = true; // the slider stays where it is, although the value has fewer digits
-    this.choose(stepAt(this.ladder.starts, this.valueOf(Number(this.slider.value))));
+    const value = this.valueOf(Number(this.slider.value));
+    this.calls.choose(this.ladder, stepAt(this.ladder.starts, value));
     this.sliding = false;
   }
 
   type() {
     const value = Number(this.number.value);
-    if (this.number.value !== "" && value >= 0) this.choose(stepAt(this.ladder.starts, value));
-  }
-
-  /** @param {number} step */
-  choose(step) {
-    this.calls.choose(this.ladder, step);
+    if (this.number.value !== "" && value >= 0) {
+      this.calls.choose(this.ladder, stepAt(this.ladder.starts, value));
+    };
   }
 
   /** Return the next step with more or fewer clusters, or -1. @param {number} sign 1 for more */
@@ -137,7 +110,7 @@ export class CutPanel {
   /** @param {number} sign */
   by(sign) {
     const step = this.next(sign);
-    if (step >= 0) this.choose(step);
+    if (step >= 0) this.calls.choose(this.ladder, step);
   }
 
   /** @param {PointerEvent} event */
@@ -148,10 +121,7 @@ export class CutPanel {
       this.slider.value = String(Math.round(STEPS * Math.min(1, Math.max(0, share))));
       this.slide();
     };
-    this.curve.setPointerCapture(event.pointerId);
-    this.curve.addEventListener("pointermove", to);
-    const stop = () => this.curve.removeEventListener("pointermove", to);
-    this.curve.addEventListener("pointerup", stop, { once: true });
+    drag(this.curve, event, to);
     to(event);
   }
 
@@ -179,7 +149,7 @@ export class CutPanel {
     const path = parts.join("");
     const now = x(this.share(ladder.values[this.step]));
     this.curve.replaceChildren(
-      ...countTicks(most).map((k) =>
+      ...logTicks(0.9, most, 5).map((k) =>
         svg("g", {},
           svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
           svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
@@ -187,25 +157,19 @@ export class CutPanel {
       ),
       svg("path", { class: "area", d: `${path}L${x(1)},${bottom}L${x(0)},${bottom}Z` }),
       svg("path", { class: "steps", d: path }),
-      ...ladder.marks.filter((mark) => mark.at >= ladder.low && mark.at <= ladder.high).map((mark) =>
-        svg("g", { class: "mark" },
-          svg("line", { x1: x(this.share(mark.at)), x2: x(this.share(mark.at)), y1: top - 4, y2: bottom }),
-          svg("text", { x: x(this.share(mark.at)), y: 10, "text-anchor": "middle" }, mark.text),
-        ),
-      ),
-      ...logTicks(ladder.low, ladder.high, width / 70).map((value) =>
-        svg("text", { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" }, short(value)),
-      ),
+      ...ladder.marks.filter(({ at }) => at >= ladder.low && at <= ladder.high).flatMap((mark) => {
+        const at = x(this.share(mark.at));
+        return [
+          svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: bottom }),
+          svg("text", { x: at, y: 10, "text-anchor": "middle" }, mark.text),
+        ];
+      }),
+      ...logTicks(ladder.low, ladder.high, width / 70).map((value) => {
+        const at = { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" };
+        return svg("text", at, short(value));
+      }),
       svg("line", { class: "now", x1: now, x2: now, y1: top, y2: bottom }),
       svg("circle", { class: "now", cx: now, cy: y(ladder.counts[this.step]), r: 4 }),
     );
   }
-}
-
-/** @param {number} most */
-function countTicks(most) {
-  const found = [];
-  for (let k = 1; k <= most; k *= 10) found.push(k);
-  if (found.length === 1) return [1, 2, 5].filter((k) => k <= most);
-  return found;
 }

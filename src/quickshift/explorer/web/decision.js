@@ -1,6 +1,6 @@
 // The decision graph: density against the move to the parent. Modes are above the line.
 
-import { el, fitCanvas, logTicks, short, themeOf, ticks } from "./dom.js";
+import { disc, drag, el, fitCanvas, line, logTicks, short, themeOf, ticks } from "./dom.js";
 import { stepAt } from "./ladder.js";
 import { NEVER } from "./recut.js";
 
@@ -19,31 +19,26 @@ export class DecisionGraph {
     this.canvas = el("canvas", {
       role: "img",
       "aria-label": "Decision graph: density of each point against its move to the parent.",
+      pointerdown: (/** @type {PointerEvent} */ event) => this.grab(event),
+      pointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
+      pointerleave: () => view.highlight(-1),
     });
-    const relative = view.header.relative;
-    this.element = el(
-      "section",
-      { class: "decision" },
-      el("h2", {}, `Density and ${relative ? "move / τ" : "move"}`),
-      this.canvas,
-      el("p", { class: "note" }, "Modes are the points above the line; drag it to cut elsewhere."),
-    );
+    const title = el("h2", {}, `Density and ${view.header.relative ? "move / τ" : "move"}`);
+    const says = "Modes are the points above the line; drag it to cut elsewhere.";
+    const note = el("p", { class: "note" }, says);
+    this.element = el("section", { class: "decision" }, title, this.canvas, note);
     this.x = [0, 1]; // ends of the axes, as decimal logarithms
     this.y = [0, 1];
     this.top = 1; // points without a parent are drawn here
     this.heights = new Float32Array(0); // of the levels
     this.key = "";
     this.measure();
-    this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.grab(e));
-    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => this.hover(e));
-    this.canvas.addEventListener("pointerleave", () => this.view.highlight(-1));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
   /** Find the ranges of both axes, as decimal logarithms. */
   measure() {
     const { view } = this;
-    const code = /** @type {Uint16Array} */ (view.forest.code);
     const { starts } = view.arrays;
     let [left, right] = [Infinity, -Infinity];
     const stride = Math.max(1, Math.floor(view.n / 20000));
@@ -52,12 +47,9 @@ export class DecisionGraph {
       if (Number.isFinite(x)) [left, right] = [Math.min(left, x), Math.max(right, x)];
     }
     if (!(right > left)) [left, right] = [(left || 0) - 1, (left || 0) + 1];
-    const used = new Uint8Array(NEVER + 1);
-    for (let i = 0; i < view.n; i++) used[code[i]] = 1;
-    const positive = [...starts].filter((start, i) => start > 0 && used[i]);
-    const tau = view.ladders[0];
-    const low = Math.log10(Math.min(...positive.slice(0, 1), tau.high));
-    const high = Math.log10(Math.max(...positive.slice(-1), tau.high));
+    const { high: end } = view.ladders[0];
+    const low = Math.log10(starts.find((/** @type {number} */ start) => start > 0) ?? end);
+    const high = Math.log10(Math.max(starts.at(-1), end));
     this.x = [left - 0.03 * (right - left), right + 0.05 * (right - left)];
     this.y = [low - 0.05 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.1];
     this.heights = Float32Array.from(starts, (start) => (start > 0 ? Math.log10(start) : NaN));
@@ -127,21 +119,14 @@ export class DecisionGraph {
   /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawAxes(context, theme) {
     context.font = "11px system-ui, sans-serif";
-    context.fillStyle = theme.muted;
-    context.strokeStyle = theme.line;
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(LEFT - 4, TOP);
-    context.lineTo(LEFT - 4, HEIGHT - BOTTOM + 4);
-    context.lineTo(this.width - 4, HEIGHT - BOTTOM + 4);
-    context.stroke();
-    context.textAlign = "right";
-    context.textBaseline = "middle";
+    Object.assign(context, { fillStyle: theme.muted, strokeStyle: theme.line, lineWidth: 1 });
+    Object.assign(context, { textAlign: "right", textBaseline: "middle" });
+    const floor = HEIGHT - BOTTOM + 4;
+    line(context, [[LEFT - 4, TOP], [LEFT - 4, floor], [this.width - 4, floor]]);
     for (const value of logTicks(10 ** this.y[0], 10 ** this.y[1], 4)) {
       context.fillText(tenTo(value), LEFT - 8, this.place(0, Math.log10(value))[1]);
     }
-    context.textAlign = "center";
-    context.textBaseline = "top";
+    Object.assign(context, { textAlign: "center", textBaseline: "top" });
     for (const power of ticks(this.x[0], this.x[1], 4)) {
       const right = this.place(power, 0)[0];
       if (!Number.isInteger(power) || right > this.width - 18) continue;
@@ -154,26 +139,15 @@ export class DecisionGraph {
   /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawModes(context, theme) {
     const { forest, palette } = this.view;
-    const level = this.levelNow();
-    const y = this.place(0, level)[1];
-    const cutting = this.view.state.ladder.key === "tau" || this.view.header.mode === "tau";
-    context.strokeStyle = theme.ink;
-    context.lineWidth = 1.5;
-    context.setLineDash(cutting ? [] : [4, 3]);
-    context.beginPath();
-    context.moveTo(LEFT - 4, y);
-    context.lineTo(this.width - 4, y);
-    context.stroke();
+    const y = this.place(0, this.levelNow())[1];
+    Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5 });
+    context.setLineDash(this.view.state.ladder.key === "tau" ? [] : [4, 3]);
+    line(context, [[LEFT - 4, y], [this.width - 4, y]]);
     context.setLineDash([]);
+    Object.assign(context, { strokeStyle: theme.panel, lineWidth: 1 });
     for (let label = Math.min(forest.roots.length, MOST_MODES) - 1; label >= 0; label--) {
-      const [px, py] = this.placeOf(forest.roots[label]);
-      context.beginPath();
-      context.arc(px, py, 4, 0, 7);
-      context.fillStyle = palette?.[forest.colors[forest.roots[label]]] ?? theme.ink;
-      context.fill();
-      context.strokeStyle = theme.panel;
-      context.lineWidth = 1;
-      context.stroke();
+      context.fillStyle = palette[forest.colors[forest.roots[label]]];
+      disc(context, this.placeOf(forest.roots[label]), 4);
     }
   }
 
@@ -194,13 +168,7 @@ export class DecisionGraph {
       this.view.choose(tau, stepAt(tau.starts, 10 ** log10));
     };
     this.dragging = true;
-    this.canvas.setPointerCapture(event.pointerId);
-    this.canvas.addEventListener("pointermove", to);
-    const stop = () => {
-      this.dragging = false;
-      this.canvas.removeEventListener("pointermove", to);
-    };
-    this.canvas.addEventListener("pointerup", stop, { once: true });
+    drag(this.canvas, event, to, () => (this.dragging = false));
     to(event);
   }
 

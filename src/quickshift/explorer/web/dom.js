@@ -49,7 +49,8 @@ export function count(value) {
 export function ticks(low, high, most) {
   if (low > high) [low, high] = [high, low];
   const width = high - low;
-  if (!(width > 0) || !Number.isFinite(width)) return [];
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  if (!(width > 1e-12 * largest) || !Number.isFinite(width)) return [];
   const power = 10 ** Math.floor(Math.log10(width / most));
   const step = power * ([1, 2, 5, 10].find((factor) => power * factor * most >= width) ?? 10);
   const found = [];
@@ -70,6 +71,37 @@ export function logTicks(low, high, most) {
     for (const factor of factors) found.push(Number(`${factor}e${power}`));
   }
   return found.filter((value) => value >= low && value <= high);
+}
+
+/** Call a function with the events of a pointer until it is released, and then another.
+ * @param {HTMLElement | SVGElement} element @param {PointerEvent} event
+ * @param {(event: PointerEvent) => void} move @param {() => void} [stop] */
+export function drag(element, event, move, stop = () => {}) {
+  const moved = (/** @type {any} */ later) => move(later);
+  element.setPointerCapture(event.pointerId);
+  element.addEventListener("pointermove", moved);
+  const released = () => {
+    element.removeEventListener("pointermove", moved);
+    stop();
+  };
+  element.addEventListener("pointerup", released, { once: true });
+}
+
+/** Draw a line through places. @param {CanvasRenderingContext2D} context
+ * @param {number[][]} places */
+export function line(context, places) {
+  context.beginPath();
+  for (const [x, y] of places) context.lineTo(x, y);
+  context.stroke();
+}
+
+/** Draw a disc with a rim. @param {CanvasRenderingContext2D} context
+ * @param {number[]} place @param {number} radius */
+export function disc(context, [x, y], radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 7);
+  context.fill();
+  context.stroke();
 }
 
 /** Offer a text as a file. @param {string[]} parts @param {string} name */
@@ -110,5 +142,5 @@ export function fitCanvas(canvas, width, height) {
 export function themeOf(element) {
   const style = getComputedStyle(element);
   const names = ["ink", "muted", "line", "paper", "panel", "accent", "faint"];
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`)]));
 }

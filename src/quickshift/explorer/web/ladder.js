@@ -55,7 +55,9 @@ export function tauLadder(header, values, starts, counts) {
   /** @type {Mark[]} */
   const marks = [];
   if (relative) marks.push({ at: 1, text: "1" });
-  else if (chosen >= 0) marks.push({ at: values[chosen], text: header.kind === "picture" ? "default" : "fit" });
+  else if (chosen >= 0) {
+    marks.push({ at: values[chosen], text: header.kind === "picture" ? "default" : "fit" });
+  }
   const steps = { values, starts, counts };
   const [low, high] = sliderRange(steps, chosen >= 0 ? [values[chosen]] : []);
   const title = relative ? "Longest move, in multiples of each point’s τ" : "Longest move τ";

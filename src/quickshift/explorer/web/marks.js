@@ -1,6 +1,6 @@
 // What is drawn around and over the points: axes, the lasso, and modes with their labels.
 
-import { short, themeOf, ticks } from "./dom.js";
+import { disc, line, short, themeOf, ticks } from "./dom.js";
 
 /** @typedef {import("./plot.js").Plot} Plot */
 
@@ -18,32 +18,28 @@ export function drawAxes(context, plot) {
   context.fillRect(0, h - MARGIN.bottom + 4, w, MARGIN.bottom);
   context.globalAlpha = 1;
   context.font = "11px system-ui, sans-serif";
-  context.fillStyle = theme.muted;
-  context.strokeStyle = theme.line;
-  context.lineWidth = 1;
+  Object.assign(context, { fillStyle: theme.muted, strokeStyle: theme.line, lineWidth: 1 });
   plot.axes.forEach((axis, side) => {
     const { name, low: least, high: most } = plot.columns[axis];
     const valueAt = (/** @type {number} */ o) => least * (1 - o) + most * o;
-    const width = most - least || 1;
     const room = side ? h / 60 : w / 90;
-    for (const tick of ticks(valueAt(low[side]), valueAt(high[side]), room)) {
-      const [x, y] = plot.place((tick - least) / width, (tick - least) / width);
-      const text = short(tick);
-      context.beginPath();
-      context.textAlign = side ? "right" : "center";
-      context.textBaseline = side ? "middle" : "top";
+    const constant = most === least;
+    const found = constant ? [least] : ticks(valueAt(low[side]), valueAt(high[side]), room);
+    for (const tick of found) {
+      const share = constant ? 0.5 : (tick / 2 - least / 2) / (most / 2 - least / 2);
+      const [x, y] = plot.place(share, share);
+      const floor = h - MARGIN.bottom;
       if (side) {
-        if (y > h - MARGIN.bottom || y < MARGIN.top + 12) continue;
-        context.moveTo(MARGIN.left - 8, y);
-        context.lineTo(MARGIN.left - 4, y);
-        context.fillText(text, MARGIN.left - 11, y);
+        if (y > floor || y < MARGIN.top + 12) continue;
+        Object.assign(context, { textAlign: "right", textBaseline: "middle" });
+        line(context, [[MARGIN.left - 8, y], [MARGIN.left - 4, y]]);
+        context.fillText(short(tick), MARGIN.left - 11, y);
       } else {
         if (x < MARGIN.left || x > w - 20) continue;
-        context.moveTo(x, h - MARGIN.bottom + 4);
-        context.lineTo(x, h - MARGIN.bottom + 8);
-        context.fillText(text, x, h - MARGIN.bottom + 10);
+        Object.assign(context, { textAlign: "center", textBaseline: "top" });
+        line(context, [[x, floor + 4], [x, floor + 8]]);
+        context.fillText(short(tick), x, floor + 10);
       }
-      context.stroke();
     }
     context.fillStyle = theme.ink;
     context.textAlign = side ? "left" : "right";
@@ -57,20 +53,13 @@ export function drawAxes(context, plot) {
 /** @param {CanvasRenderingContext2D} context @param {Plot} plot */
 export function drawMarks(context, plot) {
   const theme = themeOf(plot.element);
-  context.strokeStyle = theme.ink;
-  context.lineWidth = 1.5;
+  Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5, fillStyle: "transparent" });
   if (plot.hovered >= 0) {
-    const [x, y] = plot.placeOf(plot.hovered);
-    context.beginPath();
-    context.arc(x, y, 7, 0, 7);
-    context.stroke();
+    disc(context, plot.placeOf(plot.hovered), 7);
   }
   if (plot.lasso.length > 1) {
-    context.beginPath();
-    plot.lasso.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-    context.closePath();
     context.setLineDash([4, 3]);
-    context.stroke();
+    line(context, [...plot.lasso, plot.lasso[0]]);
     context.setLineDash([]);
     context.globalAlpha = 0.08;
     context.fillStyle = theme.ink;
@@ -86,19 +75,15 @@ export function drawModes(context, plot, roots, colors) {
   const theme = themeOf(plot.element);
   const drawn = roots.subarray(0, 400);
   const named = roots.length <= MOST_NUMBERED;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.font = "600 11px system-ui, sans-serif";
+  const font = "600 11px system-ui, sans-serif";
+  Object.assign(context, { font, textAlign: "center", textBaseline: "middle" });
   for (let label = drawn.length - 1; label >= 0; label--) {
     const [x, y] = plot.placeOf(drawn[label]);
-    if (!plot.sees(x, y)) continue;
-    context.beginPath();
-    context.arc(x, y, named ? 9 : 3.5, 0, 7);
+    if (x < MARGIN.left - 4 || y > (plot.height ?? 0) - MARGIN.bottom + 4) continue;
     context.fillStyle = theme.paper;
-    context.fill();
     context.strokeStyle = plot.palette[colors[drawn[label]]] ?? theme.ink;
     context.lineWidth = named ? 2.5 : 2;
-    context.stroke();
+    disc(context, [x, y], named ? 9 : 3.5);
     context.fillStyle = theme.ink;
     if (named) context.fillText(String(label), x, y + 0.5);
   }

@@ -16,19 +16,11 @@ export class Panels {
     this.tree = view.forest.leaf ? new TreePanel(view) : null;
     this.body = el("tbody");
     this.rest = el("p", { class: "note" });
-    const head = el(
-      "tr",
-      {},
-      ...["cluster", "rows", "significance", "mode"].map((name) => el("th", { scope: "col" }, name)),
-    );
-    if (view.header.score === "prominence_ratio") head.children[2].textContent = "prominence";
-    this.table = el("table", {}, el("thead", {}, head), this.body);
-    const region = el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of clusters" },
-      this.table,
-      this.rest,
-    );
+    const score = view.header.score === "prominence_ratio" ? "prominence" : "significance";
+    const heads = ["cluster", "rows", score, "mode"].map((name) => el("th", { scope: "col" }, name));
+    const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), this.body);
+    const said = { tabindex: "0", role: "region", "aria-label": "Table of clusters" };
+    const region = el("div", { class: "scroll", ...said }, table, this.rest);
     this.element = el("aside", { "aria-label": "Panels" });
     if (this.decision) this.element.append(this.decision.element);
     if (this.tree) this.element.append(this.tree.element);
@@ -48,45 +40,33 @@ export class Panels {
   }
 
   fillTable() {
-    const { forest, palette } = this.view;
+    const { forest } = this.view;
     const sizes = forest.sizes();
     const shown = Math.min(sizes.length, MOST_ROWS);
     const leafAt = new Map();
     forest.leaf?.forEach((position, leaf) => leafAt.set(position, leaf));
     const rows = [];
     for (let label = 0; label < shown; label++) {
-      rows.push(this.row(label, sizes[label], leafAt.get(forest.roots[label]), palette));
+      rows.push(this.row(label, sizes[label], leafAt.get(forest.roots[label])));
     }
     this.body.replaceChildren(...rows);
     const more = sizes.length - shown;
     this.rest.textContent = more ? `and ${count(more)} more` : "";
   }
 
-  /** @param {number} label @param {number} size @param {number | undefined} leaf
-   * @param {string[] | undefined} palette */
-  row(label, size, leaf, palette) {
+  /** @param {number} label @param {number} size @param {number | undefined} leaf */
+  row(label, size, leaf) {
     const { view } = this;
     const root = view.forest.roots[label];
     const swatch = el("span", { class: "swatch" });
-    swatch.style.background = palette?.[view.forest.colors[root]] ?? "";
-    const button = el(
-      "button",
-      {
-        type: "button",
-        class: "pick",
-        title: "Select the points of this cluster",
-        click: () => view.selectCluster(label),
-        focus: () => view.highlight(label),
-        blur: () => view.highlight(-1),
-      },
-      swatch,
-      String(label),
-    );
+    swatch.style.background = view.palette[view.forest.colors[root]];
+    const [enter, leave] = [() => view.highlight(label), () => view.highlight(-1)];
+    const calls = { click: () => view.selectCluster(label), focus: enter, blur: leave };
+    const says = { type: "button", class: "pick", title: "Select the points of this cluster" };
+    const button = el("button", { ...says, ...calls }, swatch, String(label));
     const score = leaf === undefined ? NaN : view.forest.score[leaf];
     const share = (100 * size) / view.n;
-    return el(
-      "tr",
-      { mouseenter: () => view.highlight(label), mouseleave: () => view.highlight(-1) },
+    return el("tr", { mouseenter: enter, mouseleave: leave },
       el("td", {}, button),
       el("td", { title: `${short(share, 3)} %` }, count(size)),
       el("td", {}, short(score, 3)),

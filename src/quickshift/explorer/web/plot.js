@@ -1,7 +1,7 @@
 // The large plot: pan, zoom, hover and lasso over the points, with axes on a second canvas.
 
 import { Cells } from "./cells.js";
-import { el, fitCanvas } from "./dom.js";
+import { drag, el, fitCanvas } from "./dom.js";
 import { drawAxes, drawMarks, MARGIN } from "./marks.js";
 import { drawStill, Scatter } from "./scatter.js";
 
@@ -32,6 +32,15 @@ export class Plot {
       tabindex: "0",
       role: "application",
       "aria-label": "Plot of the points. Arrow keys move it, plus and minus zoom, 0 shows all.",
+      pointerdown: (/** @type {PointerEvent} */ event) => this.press(event),
+      pointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
+      pointerleave: () => this.leave(),
+      keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      wheel: (/** @type {WheelEvent} */ event) => {
+        event.preventDefault();
+        const notches = event.deltaY / (event.deltaMode ? 20 : 400);
+        this.zoom(Math.exp(-notches), event.offsetX, event.offsetY);
+      },
     });
     this.tip = el("div", { class: "tip", hidden: true });
     this.message = el("p", { class: "message", role: "alert", hidden: true });
@@ -78,7 +87,7 @@ export class Plot {
   }
 
   listen() {
-    const { canvas, overlay } = this;
+    const { canvas } = this;
     canvas.addEventListener("webglcontextlost", (/** @type {Event} */ event) => {
       event.preventDefault();
       this.say("The graphics card stopped answering; the points are drawn as a still picture.");
@@ -88,18 +97,6 @@ export class Plot {
       this.start();
       this.load();
     });
-    overlay.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.press(e));
-    overlay.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => this.hover(e));
-    overlay.addEventListener("pointerleave", () => this.leave());
-    overlay.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.key(e));
-    overlay.addEventListener(
-      "wheel",
-      (/** @type {WheelEvent} */ e) => {
-        e.preventDefault();
-        this.zoom(Math.exp(-e.deltaY / (e.deltaMode ? 20 : 400)), e.offsetX, e.offsetY);
-      },
-      { passive: false },
-    );
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
 
@@ -259,11 +256,10 @@ export class Plot {
   press(event) {
     if (event.button !== 0) return;
     const drawing = this.lassoing || event.shiftKey;
-    this.overlay.setPointerCapture(event.pointerId);
     this.tip.hidden = true;
     let last = [event.offsetX, event.offsetY];
     this.lasso = drawing ? [last] : [];
-    const drag = (/** @type {PointerEvent} */ e) => {
+    const moved = (/** @type {PointerEvent} */ e) => {
       if (drawing) {
         this.lasso.push([e.offsetX, e.offsetY]);
         this.redraw();
@@ -271,15 +267,13 @@ export class Plot {
       last = [e.offsetX, e.offsetY];
     };
     const stop = () => {
-      this.overlay.removeEventListener("pointermove", drag);
       this.dragging = false;
       if (drawing) this.calls.select(this.inside(this.lasso));
       this.lasso = [];
       this.redraw();
     };
     this.dragging = true;
-    this.overlay.addEventListener("pointermove", drag);
-    this.overlay.addEventListener("pointerup", stop, { once: true });
+    drag(this.overlay, event, moved, stop);
   }
 
   /** Return the positions inside a polygon.
@@ -312,12 +306,10 @@ export class Plot {
     }
     this.tip.hidden = false;
     const [px, py] = this.placeOf(found);
-    const right = px > (this.width ?? 0) / 2;
-    this.tip.style.left = right ? "auto" : `${px + 14}px`;
-    this.tip.style.right = right ? `${(this.width ?? 0) - px + 14}px` : "auto";
-    const below = py > (this.height ?? 0) / 2;
-    this.tip.style.top = below ? "auto" : `${py + 8}px`;
-    this.tip.style.bottom = below ? `${(this.height ?? 0) - py + 8}px` : "auto";
+    const [x0, y0] = this.middle();
+    Object.assign(this.tip.style, { left: `${px}px`, top: `${py}px` });
+    const aside = px > x0 ? "calc(-100% - 14px)" : "14px";
+    this.tip.style.translate = `${aside} ${py > y0 ? "calc(-100% - 8px)" : "8px"}`;
   }
 
   leave() {
@@ -358,12 +350,6 @@ export class Plot {
     const { low, high } = this.columns[column];
     const share = this.offsets[column][position] * (this.cells?.scale ?? 1);
     return low * (1 - share) + high * share;
-  }
-
-  /** Return whether a place is inside the plot. @param {number} x @param {number} y */
-  sees(x, y) {
-    const right = (this.width ?? 0) - 2;
-    return x > MARGIN.left - 4 && x < right && y > 2 && y < (this.height ?? 0) - MARGIN.bottom + 4;
   }
 }
 

@@ -181,14 +181,6 @@ export class Forest {
     this.roots = Int32Array.from(names, (label) => first.get(label));
   }
 
-  /** Return which leaves are modes of the present cut. */
-  presentLeaves() {
-    const leaf = this.leaf ?? new Int32Array(0);
-    const present = new Uint8Array(this.n);
-    for (const root of this.roots) present[root] = 1;
-    return leaf.map((position) => present[position]);
-  }
-
   /** Return the number of positions of each label. */
   sizes() {
     const sizes = new Int32Array(this.roots.length);

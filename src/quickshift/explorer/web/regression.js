@@ -1,6 +1,6 @@
 // The view of a modal regression: samples, branches of modes, and prediction sets.
 
-import { copy, el, short, themeOf } from "./dom.js";
+import { copy, disc, el, line, short, themeOf } from "./dom.js";
 import { Plot } from "./plot.js";
 
 export class RegressionView {
@@ -95,16 +95,11 @@ export class RegressionView {
   /** @param {CanvasRenderingContext2D} context @param {Plot} plot */
   drawBranches(context, plot) {
     this.branches().forEach(({ start, y }, number) => {
-      context.beginPath();
-      y.forEach((/** @type {number} */ value, /** @type {number} */ k) => {
-        const [px, py] = this.place(plot, this.arrays.grid[start + k], value);
-        if (k) context.lineTo(px, py);
-        else context.moveTo(px, py);
-        if (y.length === 1) context.arc(px, py, 2, 0, 7);
-      });
-      context.strokeStyle = this.palette[number & 255];
-      context.lineWidth = 3;
-      context.stroke();
+      const color = this.palette[number & 255];
+      Object.assign(context, { strokeStyle: color, fillStyle: color, lineWidth: 3 });
+      const places = Array.from(y, (height, k) => this.place(plot, this.arrays.grid[start + k], height));
+      line(context, places);
+      if (places.length === 1) disc(context, places[0], 2);
     });
   }
 

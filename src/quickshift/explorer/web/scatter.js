@@ -133,7 +133,7 @@ export class Scatter {
  * @param {Uint8Array} colors @param {string[]} palette */
 export function drawStill(context, cells, view, colors, palette) {
   const { width, height } = context.canvas;
-  const picture = context.getImageData(0, 0, width, height);
+  const picture = context.createImageData(width, height);
   const inks = new Uint32Array(paletteBytes(palette).buffer);
   const pixels = new Uint32Array(picture.data.buffer);
   for (let i = 0; i < cells.x.length; i++) {

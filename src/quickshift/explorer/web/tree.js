@@ -24,7 +24,8 @@ export class TreePanel {
     if (!width) return;
     const kept = this.kept();
     const tree = prune(forest, this.view.arrays, kept);
-    const all = [...tree.births, ...tree.merges.map((merge) => merge.level)];
+    const { birth } = this.view.arrays;
+    const all = [...kept.map((leaf) => birth[leaf]), ...tree.merges.map((merge) => merge.level)];
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const room = Math.max(high - low, 0.1);
     const y = (/** @type {number} */ log10) => 10 + ((high - log10) / room) * (HEIGHT - 34);
@@ -33,13 +34,10 @@ export class TreePanel {
     const bottom = HEIGHT - 8;
     const parts = [];
     const color = (/** @type {number} */ leaf) =>
-      palette?.[forest.colors[/** @type {Int32Array} */ (forest.leaf)[leaf]]] ?? "gray";
-    const label = new Map(kept.map((leaf, i) => [leaf, i]));
+      palette[forest.colors[/** @type {Int32Array} */ (forest.leaf)[leaf]]];
     /** @type {Map<number, Branch>} */
     const now = new Map();
-    tree.order.forEach((leaf, i) => {
-      now.set(leaf, { leaf, top: tree.births[label.get(leaf) ?? 0], x: i });
-    });
+    tree.order.forEach((leaf, i) => now.set(leaf, { leaf, top: birth[leaf], x: i }));
     const stem = (/** @type {Branch} */ branch, /** @type {number} */ end) =>
       svg("line", {
         class: "stem", stroke: color(branch.leaf),
@@ -53,7 +51,7 @@ export class TreePanel {
       now.set(survivor, { leaf: survivor, top: level, x: (a.x + b.x) / 2 });
     }
     for (const branch of now.values()) parts.push(stem(branch, bottom));
-    parts.push(...this.targets(tree.order, x, y, tree.births, label));
+    parts.push(...this.targets(tree.order, x, y));
     for (const log10 of [high, low]) {
       const text = Math.abs(log10) < 300 ? short(10 ** log10, 2) : `1e${Math.round(log10)}`;
       parts.push(svg("text", { x: 40, y: y(log10) + 4, "text-anchor": "end" }, text));
@@ -65,12 +63,13 @@ export class TreePanel {
 
   /** Return the leaves that are drawn: the modes of the cut, at most the first ones. */
   kept() {
+    const { leaf, roots, score } = this.view.forest;
+    const present = new Set(roots);
+    /** @type {number[]} */
     const found = [];
-    const present = this.view.forest.presentLeaves();
-    for (let leaf = 0; leaf < present.length; leaf++) if (present[leaf]) found.push(leaf);
+    leaf?.forEach((position, i) => present.has(position) && found.push(i));
     this.hidden = Math.max(found.length - MOST, 0);
     if (!this.hidden) return found;
-    const { score } = this.view.forest;
     return found.sort((a, b) => score[b] - score[a]).slice(0, MOST).sort((a, b) => a - b);
   }
 
@@ -79,22 +78,21 @@ export class TreePanel {
     const missing = this.view.forest.roots.length - drawn - (this.hidden ?? 0);
     const parts = ["Density falls from top to bottom; clusters meet where the lines do."];
     if (this.hidden) parts.push(`The ${MOST} most significant are drawn.`);
-    if (missing > 0) parts.push(`${missing} modes below the τ of the fit have no branch.`);
+    if (missing > 0) parts.push(`${missing} modes are not in the tree, which is that of the fit.`);
     return parts.join(" ");
   }
 
   /** Return circles at the leaves that highlight their clusters.
    * @param {number[]} order @param {(place: number) => number} x
-   * @param {(log10: number) => number} y @param {number[]} births
-   * @param {Map<number, number>} label */
-  targets(order, x, y, births, label) {
-    const { forest, palette } = this.view;
+   * @param {(log10: number) => number} y */
+  targets(order, x, y) {
+    const { forest, palette, arrays } = this.view;
     return order.map((leaf, i) => {
       const position = /** @type {Int32Array} */ (forest.leaf)[leaf];
       const cluster = forest.labels[position];
       const circle = svg("circle", {
-        cx: x(i), cy: y(births[label.get(leaf) ?? 0]), r: order.length > 40 ? 3 : 5,
-        fill: palette?.[forest.colors[position]] ?? "gray",
+        cx: x(i), cy: y(arrays.birth[leaf]), r: order.length > 40 ? 3 : 5,
+        fill: palette[forest.colors[position]],
         mouseenter: () => this.view.highlight(cluster),
         mouseleave: () => this.view.highlight(-1),
         click: () => this.view.selectCluster(cluster),
@@ -135,6 +133,5 @@ export function prune(forest, arrays, kept) {
     groups.delete(absorbed);
     merges.push({ survivor, absorbed, level: arrays.level[k] });
   }
-  const order = [...groups.values()].flat();
-  return { merges, order, births: kept.map((leaf) => arrays.birth[leaf]) };
+  return { merges, order: [...groups.values()].flat() };
 }

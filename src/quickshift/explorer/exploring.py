@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from quickshift.checks.exploring import refuse_options
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.pipelines import quick_shift_of
 from quickshift.estimators.quick_shift import QuickShift
@@ -90,28 +91,19 @@ def explore(
 def _packed(model: Any, X: Any, names: Any, image: Any) -> tuple[bytes, str]:
     """Return the payload of a model and the title of its page."""
     if isinstance(model, SegmentForest):
-        _refuse("a SegmentForest", X=X, names=names)
+        refuse_options("a SegmentForest", X=X, names=names)
         return pack_picture(model, image), "Segments"
     if isinstance(model, ModalRegressor):
-        _refuse("a ModalRegressor", X=X, image=image)
+        refuse_options("a ModalRegressor", X=X, image=image)
         check_is_fitted(model)
         return pack_regression(model, names), "Modal regression"
     if isinstance(model, ClusterTree):
-        _refuse("a ClusterTree", image=image)
+        refuse_options("a ClusterTree", image=image)
         return pack_tree(model, X, names), "Cluster tree"
     if not isinstance(model, QuickShift | Pipeline):
         raise TypeError(
             f"model is of type {type(model).__name__}, expected a fitted QuickShift or "
             f"ModalRegressor, a ClusterTree or a SegmentForest. Of distributed fits, pass tree_."
         )
-    _refuse("a QuickShift", image=image)
+    refuse_options("a QuickShift", image=image)
     return pack_clusters(quick_shift_of(model), X, names), "Clusters"
-
-
-def _refuse(what: str, **given: Any) -> None:
-    """Raise for arguments that a model has no use for."""
-    for name, value in given.items():
-        if value is not None:
-            raise TypeError(
-                f"{name} is given along with {what}, which has no use for it. Leave {name} out."
-            )
