@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults raster docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults raster docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -33,6 +33,18 @@ demo: .venv/.installed .venv/.group-demo  ## cluster a small data set, print a s
 
 test: .venv/.installed .venv/.group-test  ## tests and doctests (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-js: .venv/.installed .venv/.group-test tests/js/node_modules  ## types and unit tests of the JavaScript; needs node and npm
+	$(BIN)/python tests/js/make_cases.py build/js
+	cd tests/js && npm run --silent types && npm run --silent test
+
+test-browser: .venv/.installed .venv/.group-test .venv/.group-browser tests/js/node_modules  ## explore in Chromium; needs Debian's chromium and chromium-driver, node and npm
+	@command -v chromium chromedriver >/dev/null || { echo "install Chromium: apt-get install chromium chromium-driver"; exit 1; }
+	$(BIN)/python -m pytest -m browser tests/test_explorer_browser.py $(ARGS)
+
+tests/js/node_modules: tests/js/package-lock.json
+	cd tests/js && npm ci --silent
+	@touch $@
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
@@ -123,7 +135,7 @@ wheel: .venv/.group-wheel  ## build sdist and wheel, repair for manylinux, test 
 	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
 
 clean:  ## remove everything that the other targets create
-	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png
+	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png tests/js/node_modules
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 
@@ -148,7 +160,7 @@ $(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
 	$$*/bin/python $$(PIP_INSTALL) $$(CONSTRAIN) --group $(1)
 	@touch $$@
 endef
-$(foreach group,test check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
+$(foreach group,test browser check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
 
 build/modules.txt: FORCE
 	@mkdir -p build

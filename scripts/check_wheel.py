@@ -14,7 +14,7 @@ sdist_path, wheel_path = sys.argv[1:]
 tree = {
     path.relative_to("src").as_posix(): path.read_bytes()
     for path in Path("src").rglob("*")
-    if path.suffix in {".py", ".pyi", ".typed"}
+    if path.suffix in {".py", ".pyi", ".typed", ".js", ".css"}
 }
 with zipfile.ZipFile(wheel_path) as wheel:
     names = [info.filename for info in wheel.infolist() if not info.is_dir()]

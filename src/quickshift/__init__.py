@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         datasets,
         distributed,
         estimators,
+        explorer,
         image,
         kernels,
         plot,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         diagnose,
         trace_branches,
     )
+    from quickshift.explorer import explore
     from quickshift.image import (
         SegmentForest,
         boundary_strength,
@@ -71,6 +73,8 @@ __all__ = [
     "distributed",
     "enforce_connectivity",
     "estimators",
+    "explore",
+    "explorer",
     "image",
     "kernels",
     "mean_color",
@@ -99,6 +103,7 @@ _HOMES = {
     "count_pieces": "quickshift.image",
     "diagnose": "quickshift.estimators",
     "enforce_connectivity": "quickshift.image",
+    "explore": "quickshift.explorer",
     "mean_color": "quickshift.image",
     "merge_distortion": "quickshift.stages",
     "segment": "quickshift.image",
