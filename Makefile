@@ -19,7 +19,7 @@ STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers calibrate large large-cost matrix faults raster docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost matrix faults raster docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -104,6 +104,9 @@ plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million s
 
 plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same data with peers, write docs/plots_compared.md
 	.venv-bench/bin/python benchmarks/peer_plots.py
+
+choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seed 1")
+	$(BIN)/python benchmarks/choices.py $(ARGS)
 
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
 	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)

@@ -3,14 +3,14 @@
     python benchmarks/choices.py --seed 1 --workloads 100 --minutes 20
 
 Kernel sums, parents, links, local scales and pictures can be computed by several methods that give
-the same values, and the core estimates which is the fastest. Here workloads are drawn at random: the
-number of points and of features, the shape of the data, the kernel, the bandwidth. The chosen method
-and all others are timed on each. The regret of a choice is its time divided by that of the fastest
-method. A method is stopped when it takes five times as long as the fastest so far. Conditional modes
-have one method, so that there is nothing to regret; their time is listed.
+the same values, and the core estimates which is the fastest. Here workloads are drawn at random:
+the number of points and of features, the shape of the data, the kernel, the bandwidth. The chosen
+method and all others are timed on each. The regret of a choice is its time divided by that of the
+fastest method. A method is stopped when it takes five times as long as the fastest so far.
+Conditional modes have one method, so that there is nothing to regret; their time is listed.
 
-Times are CPU times on one thread, so that other processes on the machine disturb little. Results are
-appended to benchmarks/results/choices.jsonl, one line per workload and stage.
+Times are CPU times on one thread, so that other processes on the machine disturb little. Results
+are appended to benchmarks/results/choices.jsonl, one line per workload and stage.
 """
 
 from __future__ import annotations

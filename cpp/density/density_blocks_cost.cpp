@@ -41,7 +41,7 @@ bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;
   double by_tree = 0.0;
   double by_blocks = 0.0;
-  for_sampled_leaves(tree, [&](Index leaf) {
+  for_sampled_leaves(tree, 16, [&](Index leaf) {
     const double reach = reach_of(tree, leaf, options);
     const double whole = has_moments(options.kernel) ? reach : -infinity;
     by_tree += every_pair ? 1.0 : leaves_near_leaf(tree, leaf, reach, whole);

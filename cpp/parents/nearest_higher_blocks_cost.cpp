@@ -39,7 +39,7 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
   std::vector<double> point(static_cast<std::size_t>(tree.features));
   double by_tree = 0.0;
   double by_blocks = 0.0;
-  for_sampled_leaves(tree, [&](Index leaf) {
+  for_sampled_leaves(tree, 32, [&](Index leaf) {
     copy_point(tree, leaf, 0, point.data());
     CountingKeeper keeper(heights, heights.height(leaf * tree.stride), point.data(), strict, leaf);
     search.from_leaf(leaf, point.data(), keeper);

@@ -11,11 +11,14 @@ namespace {
 
 // Up to this many features, blocks are never faster.
 constexpr int most_features_for_tree = 6;
-// Measured times in nanoseconds per pair of points, and per point; only their ratios matter.
-constexpr PairCost cost_in_tree{0.2, 1.0};
-constexpr PairCost cost_in_blocks{0.04, 0.3};
-constexpr double point_in_blocks = 500.0;
-constexpr double neighbor_in_blocks = 20.0;
+// Times in nanoseconds per pair of points, and per point; only their ratios matter. Measured in
+// November 2026 on an AMD EPYC with AVX-512, with 3000 to 20 000 points of eight shapes and 8 to 16
+// features. Where both methods take about as long, the estimates are off by up to a fifth.
+constexpr PairCost cost_in_tree{0.22, 0.2};
+constexpr PairCost cost_in_blocks{0.03, 0.65};
+constexpr double point_in_tree = 700.0;
+constexpr double point_in_blocks = 3500.0;
+constexpr double neighbor_in_blocks = 80.0;
 
 }  // namespace
 
@@ -23,7 +26,7 @@ SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
   LeafScales search(tree, options);
   SearchedShares shares;
   double leaves = 0.0;
-  for_sampled_leaves(tree, [&](Index leaf) {
+  for_sampled_leaves(tree, 8, [&](Index leaf) {
     double reach_sq = 0.0;
     search.find(leaf, [&](Index, const ScaleOfPoint& scale) {
       reach_sq = std::max(reach_sq, scale.reach_sq);
@@ -41,7 +44,7 @@ bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
   if (!blocks_may_pay(tree, most_features_for_tree)) return false;
   const auto all = static_cast<double>(tree.locations);
   const SearchedShares shares = shares_searched(tree, options);
-  const double by_tree = shares.of_tree * all * cost_in_tree.of(tree);
+  const double by_tree = shares.of_tree * all * cost_in_tree.of(tree) + point_in_tree;
   const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) + point_in_blocks +
                            neighbor_in_blocks * options.most();
   return by_blocks < by_tree;

@@ -23,11 +23,10 @@ struct PairCost {
 // the tree is always faster.
 bool blocks_may_pay(const Tree& tree, int most_features_for_tree);
 
-// Runs body(leaf) on up to 32 leaves, evenly spaced in tree order.
+// Runs body(leaf) on up to `most` leaves, evenly spaced in tree order.
 template <class Body>
-void for_sampled_leaves(const Tree& tree, const Body& body) {
-  constexpr Index sampled_leaves = 32;
-  const Index count = std::min(sampled_leaves, tree.leaves());
+void for_sampled_leaves(const Tree& tree, Index most, const Body& body) {
+  const Index count = std::min(most, tree.leaves());
   for (Index i = 0; i < count; ++i) body((2 * i + 1) * tree.leaves() / (2 * count));
 }
 

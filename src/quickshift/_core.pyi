@@ -135,7 +135,9 @@ class DensityMethod(enum.Enum):
 
     grid = 3
 
-    blocks = 4
+    gaussians = 4
+
+    blocks = 5
 
 def kernel_sums(
     tree: Tree,
@@ -665,8 +667,19 @@ def may_use_grid(kernel: int, features: int) -> bool:
 
 def grid_bytes(points: float) -> float:
     """
-    Most bytes that a grid for this many points takes, unless the grid is forced.
+    Most bytes that a grid for this many points takes, unless they are spread widely.
     """
+
+def set_memory_limit(bytes: float) -> None:
+    """
+    Set the memory that the process may use in total, of which scratch memory is a part.
+    """
+
+def memory_limit() -> float:
+    """The memory that the process may use in total."""
+
+def scratch_limit(points: float, features: int) -> float:
+    """Most bytes of scratch memory of a method that is not forced."""
 
 def may_sum_in_blocks(features: int) -> bool:
     """Whether kernel sums with this many features may be computed in blocks."""
@@ -677,6 +690,18 @@ def may_search_in_blocks(features: int) -> bool:
 def blocks_pay_for_sums(tree: Tree, kernel: int, bandwidth: float, rtol: float) -> bool:
     """
     Whether `kernel_sums` estimates that blocks are faster than the tree; for tests.
+    """
+
+def grid_choice(
+    tree: Tree, kernel: int, bandwidth: float, rtol: float
+) -> tuple[float, float, float, float]:
+    """
+    How `kernel_sums` compares the grid with summing pair by pair: the estimated seconds of both, the bytes of the grid, and the bytes of a faster grid that was refused; for tests and benchmarks.
+    """
+
+def shares_for_scales(tree: Tree, neighbors: float, spacing: int) -> tuple[float, float]:
+    """
+    The shares of all points with which `local_scales` is estimated to compare a point, by the tree and by blocks; for calibration.
     """
 
 def blocks_pay_for_parents(

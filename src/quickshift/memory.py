@@ -5,8 +5,7 @@ is lost. So a call whose estimate exceeds the available memory is refused before
 
 Among methods that compute the same values, the core chooses the fastest one within a limit of
 scratch memory (`cpp/support/scratch.hpp`). It follows from `memory_limit`, which this module hands
-over when it is imported, and not from what is available, so that a fit can be repeated bit by
-bit.
+over when it is imported, and not from what is available, so that a fit can be repeated bit by bit.
 """
 
 import math

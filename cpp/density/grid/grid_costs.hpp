@@ -3,8 +3,8 @@
 //
 // Measured in November 2026 on an AMD EPYC with AVX-512, by benchmarks/choices.py. With AVX2 alone,
 // pairs take 1.25 times as long compared with the grid, with SSE2 2.5 times. The choice must not
-// depend on the instruction set, because the same machine then gives sums that agree to the last
-// digits with each of them, so the numbers are those between AVX-512 and AVX2.
+// depend on the instruction set, because sums have to agree between instruction sets within a few
+// units in the last place, so the numbers lie between those of AVX-512 and AVX2.
 #pragma once
 
 namespace quickshift::cost {
