@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from quickshift.cli.outcome import CommandError
+from quickshift.cli.outcome import CommandError, raise_if_interrupted
 
 __all__ = [
     "STANDARD",
@@ -141,6 +141,7 @@ def _is_special(path: Path) -> bool:
 
 def _publish(partial: Path, path: Path, *, force: bool) -> None:
     """Give a complete file its name; without force, a file that has appeared meanwhile is kept."""
+    raise_if_interrupted()
     if force:
         partial.replace(path)
         return
