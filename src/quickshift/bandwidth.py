@@ -196,10 +196,10 @@ def _deviation_and_iqr(x: Floats, weights: Floats) -> tuple[float, float, int]:
     lower, upper = _quantiles(x, weights, [0.25, 0.75])
     # The lower quartile is subtracted first. This removes a large common offset before the mean is
     # computed, and gives a deviation of exactly zero if all values are equal.
-    shifted = x - lower
-    deviations = shifted - np.average(shifted, weights=weights)
-    deviation = math.sqrt(np.average(deviations**2, weights=weights))
-    return deviation, upper - lower, exponent
+    x -= lower  # in place, because a summary of many samples needs little memory then
+    x -= np.average(x, weights=weights)
+    x *= x
+    return math.sqrt(np.average(x, weights=weights)), upper - lower, exponent
 
 
 def feature_scale(values: Floats, weights: Floats, rule: str) -> float:
@@ -243,7 +243,11 @@ def _merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values in ascending order, and the total weight of each."""
     order = np.lexsort((weights, values))
     values, weights = values[order], weights[order]
-    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    del order
+    first = np.append(True, values[1:] != values[:-1])
+    if first.all():
+        return values, weights
+    starts = np.flatnonzero(first)
     return values[starts], np.add.reduceat(weights, starts)
 
 

@@ -14,12 +14,19 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["CommandError", "UsageError", "exit_code_of", "prepare_process", "show_traceback"]
+__all__ = [
+    "CommandError",
+    "UsageError",
+    "exit_code_of",
+    "prepare_process",
+    "raise_if_interrupted",
+    "show_traceback",
+]
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 INTERRUPTION = "Interrupted; no output was written."
 
-_shown = {"traceback": False}
+_state = {"traceback": False, "interrupted": False}
 
 
 class CommandError(Exception):
@@ -32,12 +39,13 @@ class UsageError(CommandError):
 
 def show_traceback(wanted: bool) -> bool:
     """Choose whether an error shows its traceback: the callback of the option ``--debug``."""
-    _shown["traceback"] = wanted
+    _state["traceback"] = wanted
     return wanted
 
 
 def prepare_process() -> None:
     """Let signals that end the process clean up as Ctrl-C does, and warnings be lines."""
+    signal.signal(signal.SIGINT, _interrupt)
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _stop)
@@ -68,6 +76,21 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def raise_if_interrupted() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed before.
+
+    Some libraries lose the exception while they are imported, or in functions that C code calls.
+    Commands call this function before they compute for long or publish a file.
+    """
+    if _state["interrupted"]:
+        raise KeyboardInterrupt
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    _state["interrupted"] = True
+    raise KeyboardInterrupt
+
+
 def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (a signal handler)
     raise SystemExit(128 + number)
 
@@ -83,7 +106,7 @@ def _report(error: Exception) -> int:
     if _is_closed_pipe(error):
         _discard_output()
         return FAILED
-    if _shown["traceback"]:
+    if _state["traceback"]:
         traceback.print_exception(error)
     print(f"Error: {_sentence(error)}", file=sys.stderr)  # noqa: T201
     return USAGE if hasattr(error, "format_message") or isinstance(error, UsageError) else FAILED

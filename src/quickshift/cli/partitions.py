@@ -6,7 +6,7 @@ from typing import Any
 
 from quickshift.cli.files.batches import Spooled, rough_size
 from quickshift.cli.files.tables import Source
-from quickshift.cli.outcome import UsageError
+from quickshift.cli.outcome import UsageError, raise_if_interrupted
 from quickshift.memory import available_memory, local_fit_bytes
 
 __all__ = ["does_not_fit", "fit_partitions", "partition_facts", "partition_remarks"]
@@ -73,6 +73,7 @@ def fit_partitions(
     if memory is not None:
         given["memory_limit"] = memory
     model = QuickShift(**given, directory=folder / "run")
+    raise_if_interrupted()
     return model.fit(str(spooled.path), columns=spooled.names, weight_column=spooled.weights)
 
 

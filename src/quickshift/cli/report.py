@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from quickshift.cli.outcome import raise_if_interrupted
+
 __all__ = ["Report", "bold", "keyed", "shows_progress", "table_of"]
 
 _WIDTH = 100  # characters per line if the output does not go to a terminal
@@ -39,6 +41,7 @@ class Report:
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Measure the seconds of a step."""
+        raise_if_interrupted()
         begin = time.perf_counter()
         yield
         self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - begin

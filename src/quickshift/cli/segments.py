@@ -17,7 +17,7 @@ from quickshift.cli.files.rasters import (
     opened_raster,
     write_raster,
 )
-from quickshift.cli.outcome import UsageError
+from quickshift.cli.outcome import UsageError, raise_if_interrupted
 from quickshift.image import segment, segment_tiles
 from quickshift.progress import Progress
 
@@ -75,6 +75,7 @@ def labels_of(
     ndarray of shape (n_rows, n_columns)
     """
     with _bar(progress) as report:
+        raise_if_interrupted()
         if picture.fits or n_segments is not None:
             everything = tuple(slice(0, extent) for extent in picture.shape)
             image = picture.image[everything]

@@ -31,6 +31,7 @@ _FEATURES_PER_ROW = 10  # more than this look like a table that should be transp
 
 def summarize(fitted: "QuickShift") -> Summary:
     """Return the summary of a fitted estimator."""
+    hints = _hints(fitted)  # first, because it needs the most memory, and only for a moment
     tree = fitted.tree_
     kept = contract(tree, ~np.isin(tree.leaf_indices, fitted.mode_indices_))
     names = getattr(fitted, "feature_names_in_", None)
@@ -57,7 +58,7 @@ def summarize(fitted: "QuickShift") -> Summary:
             *_mode_lines(fitted),
             *filter(None, [_next_steps(fitted, kept, candidates), _doubtful(fitted.strength_)]),
         ],
-        hints=_hints(fitted),
+        hints=hints,
         feature_names=[f"x{i}" for i in range(n_features)] if names is None else list(names),
     )
 

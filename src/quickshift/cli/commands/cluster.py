@@ -148,19 +148,22 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
     with report.timed("fit"):
         progress = shows_progress(report.quiet)
         model = fit_quick_shift(features, request.parameters, progress=progress)
-    kept = features.table
+    names, remarks, n_dropped = features.names, features.remarks, features.n_dropped
+    table, n_rows = features.table, features.table.num_rows
+    del features
     if request.output is not None:
         with report.timed("write"):
             if request.alone:
-                kept = kept.select(split_columns(kept.schema, request.rows["others"]))
-            labeled = kept.append_column(request.label, [model.labels_])
-            write_table(labeled, request.output, request.kind, force=request.force)
+                table = table.select(split_columns(table.schema, request.rows["others"]))
+            table = table.append_column(request.label, [model.labels_])
+            write_table(table, request.output, request.kind, force=request.force)
+    del table  # the summary needs memory, too
     if report.quiet:
         return
     with report.timed("summary"):
-        summary = replace(model.summary(), feature_names=features.names)
-    more = [*features.remarks, *written(request.output, f"{kept.num_rows} rows")]
-    facts = {**cluster_facts(summary), "n_dropped": features.n_dropped, "output": request.output}
+        summary = replace(model.summary(), feature_names=names)
+    more = [*remarks, *written(request.output, f"{n_rows} rows")]
+    facts = {**cluster_facts(summary), "n_dropped": n_dropped, "output": request.output}
     report.show(facts, cluster_lines(summary, report.width, more))
 
 

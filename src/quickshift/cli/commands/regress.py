@@ -7,7 +7,7 @@ import typer
 from quickshift.cli import options
 from quickshift.cli.commands.steps import checked_format, written
 from quickshift.cli.files.outputs import STANDARD
-from quickshift.cli.outcome import UsageError
+from quickshift.cli.outcome import UsageError, raise_if_interrupted
 from quickshift.cli.report import Report, keyed, shows_progress
 from quickshift.cli.values import lengths, number_or_word
 
@@ -140,6 +140,7 @@ def regress(
         import quickshift
 
         model = quickshift.ModalRegressor(**parameters)
+        raise_if_interrupted()
         model.fit(features.X, features.y, sample_weight=features.weights)
     with report.timed("predict"):
         found, facts = _predicted(model, asked, modes, coverage)

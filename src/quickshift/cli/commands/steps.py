@@ -5,6 +5,7 @@ from typing import Any
 from quickshift.cli import options
 from quickshift.cli.files.formats import format_of
 from quickshift.cli.files.outputs import STANDARD, check_target
+from quickshift.cli.outcome import raise_if_interrupted
 from quickshift.cli.values import lengths, number_or_word, whole_or_word
 
 __all__ = ["checked_format", "estimator_parameters", "fit_quick_shift", "written"]
@@ -41,6 +42,7 @@ def fit_quick_shift(features: Any, parameters: dict[str, Any], *, progress: bool
     import quickshift
 
     model = quickshift.QuickShift(**parameters, verbose=int(progress))
+    raise_if_interrupted()
     return model.fit(features.X, sample_weight=features.weights)
 
 

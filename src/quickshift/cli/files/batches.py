@@ -167,27 +167,48 @@ def rough_size(source: Source) -> tuple[int, int] | None:
     path = Path(source.path)
     if source.path == STANDARD or not path.is_file() or source.kind == "npz":
         return None
-    if source.kind in ("csv", "tsv"):
-        with path.open("rb") as file:
-            text = file.read(_SAMPLE)
-        delimiter = (source.delimiter or ("\t" if source.kind == "tsv" else ",")).encode()
-        lines = max(text.count(b"\n"), 1)
-        rows = path.stat().st_size * lines // max(len(text), 1)
-        return rows, text.split(b"\n", 1)[0].count(delimiter) + 1
-    if source.kind == "npy":
-        shape = read_npy(source.path).shape
-        return shape[0], int(np.prod(shape[1:]))
-    with ExitStack() as stack:
-        if source.kind == "parquet":
-            import pyarrow.parquet as pq
+    try:
+        return _SIZES[source.kind](source, path)
+    except (OSError, ValueError, NotImplementedError):
+        return None  # the file cannot be read, which is reported when it is
 
-            parquet = stack.enter_context(pq.ParquetFile(path))
-            return parquet.metadata.num_rows, parquet.metadata.num_columns
-        import pyarrow as pa
 
-        arrow = stack.enter_context(pa.ipc.open_file(stack.enter_context(pa.memory_map(str(path)))))
-        n_rows = sum(arrow.get_batch(i).num_rows for i in range(arrow.num_record_batches))
-        return n_rows, len(arrow.schema)
+def _csv_size(source: Source, path: Path) -> tuple[int, int]:
+    with path.open("rb") as file:
+        text = file.read(_SAMPLE)
+    delimiter = (source.delimiter or ("\t" if source.kind == "tsv" else ",")).encode()
+    lines = max(text.count(b"\n"), 1)
+    rows = path.stat().st_size * lines // max(len(text), 1)
+    return rows, text.split(b"\n", 1)[0].count(delimiter) + 1
+
+
+def _npy_size(source: Source, _: Path) -> tuple[int, int]:
+    shape = read_npy(source.path).shape
+    return shape[0], int(np.prod(shape[1:]))
+
+
+def _parquet_size(_: Source, path: Path) -> tuple[int, int]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return file.metadata.num_rows, file.metadata.num_columns
+
+
+def _arrow_size(source: Source, _: Path) -> tuple[int, int]:
+    import pyarrow as pa
+
+    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+        n_rows = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
+        return n_rows, len(file.schema)
+
+
+_SIZES = {
+    "csv": _csv_size,
+    "tsv": _csv_size,
+    "npy": _npy_size,
+    "parquet": _parquet_size,
+    "arrow": _arrow_size,
+}
 
 
 # Reading in parts: the schema, and a function that yields tables, given the columns to be numbers

@@ -90,7 +90,9 @@ def pick_features(
     outputs = None if responses is None else split_columns(table.schema, responses)
     used = [*chosen, *([] if weight is None else [weight]), *(outputs or [])]
     arrays = {name: _numbers(table, name) for name in dict.fromkeys(used)}
-    kept = ~np.any([np.isnan(array) for array in arrays.values()], axis=0)
+    kept = np.ones(table.num_rows, dtype=bool)
+    for array in arrays.values():
+        kept &= ~np.isnan(array)
     n_missing = int(kept.size - np.count_nonzero(kept))
     if n_missing:
         _check_missing(arrays, kept, n_missing, drop_missing)
@@ -103,6 +105,7 @@ def pick_features(
     if y is not None and y.shape[1] == 1:
         y = y[:, 0]
     w = None if weight is None else np.ascontiguousarray(arrays[weight])
+    del arrays
     unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
     roles = split_columns(table.schema, [*others, *used])
     named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from quickshift.cli.outcome import CommandError
+from quickshift.cli.outcome import CommandError, raise_if_interrupted
 
 __all__ = [
     "STANDARD",
@@ -25,6 +25,8 @@ __all__ = [
     "scratch_folder",
     "writing",
 ]
+
+_NEARLY_FULL = 1 << 20  # bytes
 
 STANDARD = "-"  # standard input or output in place of a path
 
@@ -117,7 +119,7 @@ def writing(target: str) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = _is_full(error, Path(target).resolve().parent)
         reason = "its disk is full" if full else (error.strerror or str(error))
         advice = "Free some space, or write elsewhere" if full else "Write elsewhere"
         raise CommandError(f"{target} cannot be written: {reason}. {advice}.") from error
@@ -130,8 +132,22 @@ def scratch_folder() -> Iterator[Path]:
     try:
         folder.mkdir(mode=0o700)
         yield folder
+    except OSError as error:
+        if not _is_full(error, folder.parent):
+            raise
+        raise CommandError(
+            f"the disk of the temporary folder {folder.parent} is full. Set TMPDIR to a folder on "
+            f"a larger disk."
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_full(error: OSError, folder: Path) -> bool:
+    """Return whether an error is due to a full disk; some libraries do not pass its number on."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return error.errno is None and shutil.disk_usage(folder).free < _NEARLY_FULL
 
 
 def _is_special(path: Path) -> bool:
@@ -141,6 +157,7 @@ def _is_special(path: Path) -> bool:
 
 def _publish(partial: Path, path: Path, *, force: bool) -> None:
     """Give a complete file its name; without force, a file that has appeared meanwhile is kept."""
+    raise_if_interrupted()
     if force:
         partial.replace(path)
         return

@@ -10,7 +10,7 @@ import numpy as np
 from quickshift.arrays import Numbers
 from quickshift.cli.files.outputs import replaced_file
 from quickshift.cli.files.pictures import Georeference
-from quickshift.cli.outcome import CommandError, UsageError
+from quickshift.cli.outcome import UsageError
 from quickshift.extras import optional_import
 
 __all__ = ["check_polygons", "write_polygons"]
@@ -77,7 +77,7 @@ def write_polygons(
                 crs=None if place is None else place.crs,
             )
         except (pyogrio.errors.DataSourceError, RuntimeError) as error:
-            raise CommandError(f"{target} cannot be written: {error}") from error
+            raise OSError(str(error).rstrip(".")) from error
     return len(numbers)
 
 

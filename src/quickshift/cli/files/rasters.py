@@ -66,8 +66,8 @@ def check_scratch(shape: tuple[int, ...], folder: Path) -> None:
     needed, free = _SCRATCH * shape[0] * shape[1], shutil.disk_usage(folder).free
     if needed > free:
         raise CommandError(
-            f"a raster of {shape[1]} x {shape[0]} pixels needs {needed / 1e9:.1f} GB for temporary "
-            f"files, but {folder.parent} has {free / 1e9:.1f} GB. Set TMPDIR to a larger disk."
+            f"a raster of {shape[1]} x {shape[0]} pixels needs {needed / 1e9:.3g} GB for temporary "
+            f"files, but {folder.parent} has {free / 1e9:.3g} GB. Set TMPDIR to a larger disk."
         )
 
 
@@ -87,21 +87,31 @@ def write_raster(labels: Numbers, target: str, place: Georeference | None, *, fo
     """
     with optional_import("rasterio", "geo", "a .tif file"):
         import rasterio
-        from rasterio.windows import Window
 
     height, width = labels.shape
     known = {} if place is None else {"crs": place.crs, "transform": place.transform}
     profile = {"driver": "GTiff", "height": height, "width": width, "count": 1, **known}
     profile |= {"dtype": "uint32", "nodata": 0, "tiled": True, "blockxsize": _STRIP}
     profile |= {"blockysize": _STRIP, "compress": "deflate", "BIGTIFF": "IF_SAFER"}
-    with (
-        replaced_file(target, force=force) as partial,
-        _without_remarks(),
-        rasterio.open(partial, "w", **profile) as dataset,
-    ):
-        for row in range(0, height, _STRIP):
-            strip = np.asarray(labels[row : row + _STRIP]).astype(np.uint32)
-            dataset.write(strip, 1, window=Window(0, row, width, len(strip)))
+    with replaced_file(target, force=force) as partial, _without_remarks():
+        with rasterio.open(partial, "w", **profile) as dataset:
+            for window, strip in _strips(labels):
+                dataset.write(strip, 1, window=window)
+        # Some versions of rasterio do not report that a file could not be completed.
+        with rasterio.open(partial) as dataset:
+            for window, strip in _strips(labels):
+                if not np.array_equal(dataset.read(1, window=window), strip):
+                    raise OSError("it differs from what was written")
+
+
+def _strips(labels: Numbers) -> Iterator[tuple[Any, Numbers]]:
+    """Yield labels in strips of the file's blocks, each with its window."""
+    from rasterio.windows import Window
+
+    height, width = labels.shape
+    for row in range(0, height, _STRIP):
+        strip = np.asarray(labels[row : row + _STRIP]).astype(np.uint32)
+        yield Window(0, row, width, len(strip)), strip
 
 
 class _Bands:

@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 
+_BLOCK = 1 << 24  # bytes; small blocks leave pyarrow's memory fragmented
+
+
 @dataclass(frozen=True)
 class Source:
     """A table to be read.
@@ -83,6 +86,7 @@ def read_table(source: Source) -> Any:
     try:
         table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
+        pa.default_memory_pool().release_unused()  # what the text needed
     except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
         raise CommandError(unreadable(source, error)) from error
     if not table.num_rows or not table.num_columns:
@@ -176,7 +180,7 @@ def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
     delimiter = source.delimiter or ("\t" if source.kind == "tsv" else ",")
     return {
         "read_options": csv.ReadOptions(
-            autogenerate_column_names=not source.header, use_threads=threads
+            autogenerate_column_names=not source.header, block_size=_BLOCK, use_threads=threads
         ),
         "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
     }
