@@ -74,8 +74,8 @@ def explore(
     >>> model = qs.QuickShift().fit(qs.datasets.blobs(600, centers=4, seed=0)[0])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = qs.explore(model, f"{folder}/clusters.html")
-    ...     "labels_at" in path.read_text(encoding="utf-8")
-    True
+    ...     path.name, path.stat().st_size < 1e6
+    ('clusters.html', True)
     """
     packed, title = _packed(model, X, names, image)
     if path is None:
