@@ -86,8 +86,10 @@ export class Scatter {
     const picture = cells.picture();
     this.positions = picture.positions;
     this.side = picture.side;
-    this.set(coarse, "x", Float32Array.from(picture.positions, (i) => x[i] * cells.scale));
-    this.set(coarse, "y", Float32Array.from(picture.positions, (i) => y[i] * cells.scale));
+    const middle = (/** @type {Offsets} */ of) =>
+      Float32Array.from(picture.positions, (i) => (cells.side(of[i] * cells.scale) + 0.5) * picture.side);
+    this.set(coarse, "x", middle(x));
+    this.set(coarse, "y", middle(y));
     this.set(coarse, "weight", picture.weight);
     coarse.length = picture.positions.length;
   }
