@@ -42,7 +42,6 @@ export class Scatter {
     this.gl = gl;
     this.program = compile(gl);
     gl.useProgram(this.program);
-    gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.fine = this.layer();
     this.coarse = this.layer();
@@ -121,6 +120,7 @@ export class Scatter {
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
+    gl[frame.coarse ? "disable" : "enable"](gl.BLEND); // cells that overlap must not add up
     gl.uniform4fv(gl.getUniformLocation(program, "view"), frame.view);
     gl.uniform1f(gl.getUniformLocation(program, "size"), frame.size);
     gl.uniform1f(gl.getUniformLocation(program, "alpha"), frame.alpha);
