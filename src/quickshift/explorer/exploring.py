@@ -103,7 +103,8 @@ def _packed(model: Any, X: Any, names: Any, image: Any) -> tuple[bytes, str]:
     if not isinstance(model, QuickShift | Pipeline):
         raise TypeError(
             f"model is of type {type(model).__name__}, expected a fitted QuickShift or "
-            f"ModalRegressor, a ClusterTree or a SegmentForest. Of distributed fits, pass tree_."
+            f"ModalRegressor, a ClusterTree or a SegmentForest. Of a search such as GridSearchCV, "
+            f"pass best_estimator_."
         )
     refuse_options("a QuickShift", image=image)
     return pack_clusters(quick_shift_of(model), X, names), "Clusters"
