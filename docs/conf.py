@@ -1,5 +1,7 @@
 """Sphinx configuration. The build works offline: no intersphinx, no remote images."""
 
+from pathlib import Path
+
 import quickshift
 
 project = "quickshift"
@@ -35,6 +37,10 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 
+# The live page of explore.md.
+_fitted = quickshift.QuickShift().fit(quickshift.datasets.blobs(3000, centers=6, seed=1)[0])
+quickshift.explore(_fitted, Path(__file__).parent / "_static/explorer.html")
+
 html_theme = "pydata_sphinx_theme"
 html_title = "quickshift"
 html_static_path = ["_static"]
@@ -47,6 +53,7 @@ _ALONE = (
     "modal_regression",
     "images",
     "plots",
+    "explore",
     "large_data",
     "command_line",
 )

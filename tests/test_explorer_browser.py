@@ -179,7 +179,7 @@ def test_lasso_selects_what_it_encloses(quiet, folder):
 
 
 @pytest.mark.parametrize(("n", "most"), [(100_000, 10.0), (1_000_000, 50.0)])
-def test_recut_takes_little_processor_time(quiet, folder, record_property, n, most):
+def test_recut_takes_little_processor_time(quiet, folder, n, most):
     path = written(folder, fitted(n))
     assert path.stat().st_size < 14_000_000
     quiet.open(path)
@@ -194,7 +194,6 @@ def test_recut_takes_little_processor_time(quiet, folder, record_property, n, mo
     before = processor_time(quiet)
     quiet.run(recuts)
     each = (processor_time(quiet) - before) / 20
-    record_property("milliseconds per recut", round(each, 2))
     quiet.run("explorer.recut()")
     quiet.settle()
     assert inked(quiet) > 0.05

@@ -74,8 +74,8 @@ def explore(
     >>> model = qs.QuickShift().fit(qs.datasets.blobs(600, centers=4, seed=0)[0])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = qs.explore(model, f"{folder}/clusters.html")
-    ...     "labels_at" in path.read_text(encoding="utf-8")
-    True
+    ...     path.name, path.stat().st_size < 1e6
+    ('clusters.html', True)
     """
     packed, title = _packed(model, X, names, image)
     if path is None:
@@ -103,7 +103,8 @@ def _packed(model: Any, X: Any, names: Any, image: Any) -> tuple[bytes, str]:
     if not isinstance(model, QuickShift | Pipeline):
         raise TypeError(
             f"model is of type {type(model).__name__}, expected a fitted QuickShift or "
-            f"ModalRegressor, a ClusterTree or a SegmentForest. Of distributed fits, pass tree_."
+            f"ModalRegressor, a ClusterTree or a SegmentForest. Of a search such as GridSearchCV, "
+            f"pass best_estimator_."
         )
     refuse_options("a QuickShift", image=image)
     return pack_clusters(quick_shift_of(model), X, names), "Clusters"

@@ -59,7 +59,7 @@ def choose_levels(moves: Floats, chosen: float | None = None) -> Levels:
     --------
     >>> found = choose_levels(np.array([0.0, 0.5, 0.51, 2.0, np.inf]), 1.0)
     >>> found.values.tolist(), found.chosen
-    ([0.25, 0.505, 1.0, 2.5], 2)
+    ([0.25, 0.505, 1.0, 2.4], 2)
     """
     finite = np.unique(moves[np.isfinite(moves)])
     lengths = np.unique(np.append(finite, 0.0))

@@ -33,7 +33,7 @@ function fill(element, properties, children) {
 export function short(value, digits = 4) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   const magnitude = Math.abs(value);
-  if (value !== 0 && (magnitude >= 1e6 || magnitude < 1e-4)) {
+  if (value !== 0 && (magnitude >= 1e6 || magnitude < 1e-3)) {
     return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
   }
   return String(Number(value.toPrecision(digits)));

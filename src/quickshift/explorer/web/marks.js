@@ -13,7 +13,7 @@ export function drawAxes(context, plot) {
   const [w, h] = [plot.width ?? 0, plot.height ?? 0];
   const [low, high] = [plot.offsetsAt(MARGIN.left, h - MARGIN.bottom), plot.offsetsAt(w, 0)];
   context.fillStyle = theme.paper;
-  context.globalAlpha = 0.8;
+  context.globalAlpha = 0.9;
   context.fillRect(0, 0, MARGIN.left - 4, h);
   context.fillRect(0, h - MARGIN.bottom + 4, w, MARGIN.bottom);
   context.globalAlpha = 1;

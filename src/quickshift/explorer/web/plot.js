@@ -119,7 +119,7 @@ export class Plot {
     this.redraw();
   }
 
-  /** @param {Uint8Array} colors @param {Uint8Array} state 1 for pale points */
+  /** @param {Uint8Array} colors @param {Uint8Array} state 255 for pale points */
   setColors(colors, state) {
     this.colors = colors;
     this.state = state;
@@ -334,7 +334,7 @@ export class Plot {
     if (this.scatter) {
       const side = (this.scatter.side ?? 0) * Math.max(...this.scales) * ratio;
       const coarse = this.moving && side < 12;
-      const [size, alpha] = coarse ? [side * 1.05, 0.9] : look(this.n, zoom, this.whole);
+      const [size, alpha] = coarse ? [Math.ceil(side), 1] : look(this.n, zoom, this.whole);
       this.scatter.draw({ view: this.view(), size: coarse ? size : size * ratio, alpha, coarse });
     } else if (!this.calls.pointless) {
       drawStill(context, this.cells, this.view(), this.colors, this.palette);

@@ -42,7 +42,6 @@ export class Scatter {
     this.gl = gl;
     this.program = compile(gl);
     gl.useProgram(this.program);
-    gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.fine = this.layer();
     this.coarse = this.layer();
@@ -86,8 +85,10 @@ export class Scatter {
     const picture = cells.picture();
     this.positions = picture.positions;
     this.side = picture.side;
-    this.set(coarse, "x", Float32Array.from(picture.positions, (i) => x[i] * cells.scale));
-    this.set(coarse, "y", Float32Array.from(picture.positions, (i) => y[i] * cells.scale));
+    const middle = (/** @type {Offsets} */ of) =>
+      Float32Array.from(picture.positions, (i) => (cells.side(of[i] * cells.scale) + 0.5) * picture.side);
+    this.set(coarse, "x", middle(x));
+    this.set(coarse, "y", middle(y));
     this.set(coarse, "weight", picture.weight);
     coarse.length = picture.positions.length;
   }
@@ -119,6 +120,7 @@ export class Scatter {
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
+    gl[frame.coarse ? "disable" : "enable"](gl.BLEND); // cells that overlap must not add up
     gl.uniform4fv(gl.getUniformLocation(program, "view"), frame.view);
     gl.uniform1f(gl.getUniformLocation(program, "size"), frame.size);
     gl.uniform1f(gl.getUniformLocation(program, "alpha"), frame.alpha);

@@ -1,0 +1,57 @@
+"""Tests of the widget of `explore`, without a browser: its traits and what it sends."""
+
+import sys
+
+import numpy as np
+import pytest
+import traitlets
+from numpy.testing import assert_array_equal
+
+import quickshift as qs
+from plot_cases import fits
+from quickshift.explorer.packing import unpack
+
+
+@pytest.fixture
+def widget():
+    return qs.explore(fits()["local"])
+
+
+def test_widget_has_the_payload_and_the_script_of_the_page(widget):
+    header, _ = unpack(widget.packed)
+    assert header["n"] == 490
+    assert "export default { render: widget_js.render };" in widget._esm
+    assert ".quickshift" in widget._css
+
+
+def test_rows_are_sent_and_received_as_bytes(widget):
+    widget.selection = [5, 3]
+    sent = widget.get_state(["selection", "labels", "tau"])
+    assert sent["selection"] == np.array([5, 3], dtype="<i4").tobytes()
+    assert sent["tau"] is None
+    labels = np.arange(490, dtype="<i4")
+    widget.set_state({"labels": memoryview(labels.tobytes()), "tau": 2.5})
+    assert widget.labels.dtype == np.int64
+    assert_array_equal(widget.labels, labels)
+    assert widget.tau == 2.5
+
+
+def test_observers_hear_changes_only(widget):
+    heard = []
+    widget.observe(lambda change: heard.append(change["new"].tolist()), "selection")
+    for rows in ([1, 2], [1, 2], [2]):
+        widget.selection = rows
+    assert heard == [[1, 2], [2]]
+
+
+@pytest.mark.parametrize("rows", [[0.5], [[1, 2]], "ab", None])
+def test_a_selection_is_an_array_of_whole_numbers(widget, rows):
+    with pytest.raises(traitlets.TraitError, match="an array of whole numbers"):
+        widget.selection = rows
+
+
+def test_without_anywidget_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "quickshift.explorer.widget", raising=False)
+    with pytest.raises(ImportError, match=r"pip install quickshift\[explore\]"):
+        qs.explore(fits()["one point"])
