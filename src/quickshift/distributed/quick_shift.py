@@ -107,7 +107,8 @@ class QuickShift:
     memory_limit : float or "auto", default="auto"
         Bytes that all tasks together may use; "auto" is half of what is available.
     n_partitions : int or "auto", default="auto"
-        Number of boxes; "auto" is as many as the memory limit requires.
+        Number of boxes; "auto" is as many as the memory limit requires. A box with too many rows
+        for the memory limit is divided again, so there may be more.
     resume : bool, default=False
         Continue a run with the same data and parameters that was interrupted, in the same
         `directory`. Passes that were complete are not repeated.
