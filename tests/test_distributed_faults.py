@@ -202,7 +202,7 @@ class TestBadInput:
         ("parameters", "message"),
         [
             ({"directory": "s3://bucket/runs"}, "expected the path of a folder"),
-            ({"bandwidth": "cv"}, "bandwidth is 'cv'"),
+            ({"bandwidth": "CV"}, "bandwidth is 'CV'"),
             ({"bandwidth": -1.0}, "bandwidth"),
             ({"kernel": "tricube"}, "kernel"),
             ({"n_clusters": 2, "tau": 1.0}, "expected at most one"),

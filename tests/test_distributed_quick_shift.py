@@ -132,6 +132,22 @@ def test_local_scales_are_the_same_bits():
     assert found.n_neighbors_ == expected.n_neighbors_
 
 
+@pytest.mark.parametrize(
+    ("kernel", "period"),
+    [("gaussian", None), ("exponential", [9.0, np.inf]), ("epanechnikov", None)],
+)
+def test_bandwidths_of_the_largest_likelihood(kernel, period):
+    points = np.concatenate([X[:250], np.round(X[250:350] * 2) / 2])
+    points[7] = [60.0, 45.0]  # a sum that is far below those of its box
+    weights = np.random.default_rng(8).integers(0, 3, 350).astype(float)
+    table = np.column_stack([points, weights])
+    parameters = {"bandwidth": "cv", "kernel": kernel, "period": period}
+    found = QuickShift(n_partitions=3, **parameters).fit(table, weight_column=2)
+    expected = quickshift.QuickShift(**parameters).fit(points, sample_weight=weights)
+    np.testing.assert_allclose(found.bandwidth_, expected.bandwidth_, rtol=1e-6)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
 @pytest.mark.parametrize("n_features", [1, 3, 7])
 def test_automatic_parameters_with_weights(n_features):
     points = blobs(900, n_features, seed=9)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices
+from quickshift.bandwidth import RULES
 from quickshift.checks.clustering import (
     check_cut,
     check_frequencies,
@@ -36,7 +37,6 @@ from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fi
 from quickshift.distributed.plan.forest import cut, edges_beyond
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.plan.rules import RULES
 from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
 from quickshift.distributed.results import (
     Cut,
@@ -69,8 +69,9 @@ class QuickShift:
 
     Parameters
     ----------
-    bandwidth : "local", float or {"auto", "paper", "scott", "silverman"}, default="local"
-        How the density is estimated, see `quickshift.QuickShift`.
+    bandwidth : "local", float or {"auto", "paper", "scott", "silverman", "cv"}, default="local"
+        How the density is estimated, see `quickshift.QuickShift`. "cv" evaluates about 44
+        bandwidths, each in a pass over all samples.
     tau : float or "auto", default="auto"
         Longest move. With "auto", insignificant modes are merged.
     n_neighbors : int or "auto", default="auto"
@@ -106,7 +107,8 @@ class QuickShift:
     memory_limit : float or "auto", default="auto"
         Bytes that all tasks together may use; "auto" is half of what is available.
     n_partitions : int or "auto", default="auto"
-        Number of boxes; "auto" is as many as the memory limit requires.
+        Number of boxes; "auto" is as many as the memory limit requires. A box with too many rows
+        for the memory limit is divided again, so there may be more.
     resume : bool, default=False
         Continue a run with the same data and parameters that was interrupted, in the same
         `directory`. Passes that were complete are not repeated.
@@ -163,7 +165,7 @@ class QuickShift:
 
     def __init__(
         self,
-        bandwidth: float | Literal["local", "auto", "paper", "scott", "silverman"] = "local",
+        bandwidth: float | Literal["local", "auto", "paper", "scott", "silverman", "cv"] = "local",
         tau: float | Literal["auto"] = "auto",
         *,
         n_neighbors: int | Literal["auto"] = "auto",

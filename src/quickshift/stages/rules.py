@@ -134,38 +134,61 @@ _EVALUATIONS = 44  # of the likelihood, approximately; used only to report progr
 
 
 def _most_likely(start: Estimate, report: Report | None) -> float:
-    """Return the multiple of a bandwidth that maximizes the leave-one-out likelihood.
+    """Return the multiple of a bandwidth that maximizes the leave-one-out likelihood."""
+    farthest = 0.0
+    if not start.kernel.infinite:
+        nearest = _core.nearest_distances(start.samples.tree, resolve_threads(start.n_jobs))
+        farthest = float(nearest.max())
+    widest = _widest(start.kernel, start.samples)
+    least, most = searched_factors(start.bandwidth, start.kernel, widest, farthest)
+    return start.bandwidth * best_factor(least, most, _loss_of(start, report))
 
-    The likelihood may have several maxima. A grid finds the highest one, and SciPy's bounded
-    minimizer refines it between the neighboring points of the grid.
+
+def searched_factors(
+    bandwidth: float, kernel: Kernel, widest: float, farthest: float
+) -> tuple[float, float]:
+    """Return the least and the largest factor of a bandwidth that "cv" searches.
+
+    Parameters
+    ----------
+    bandwidth : float
+        The bandwidth, that of the rule "paper".
+    kernel : Kernel
+        The kernel.
+    widest : float
+        The largest bandwidth allowed.
+    farthest : float
+        The largest distance from a location to the nearest other one. With a compact kernel, every
+        location must have another one within the support; otherwise its leave-one-out density is 0.
+
+    Returns
+    -------
+    least, most : float
+        If ``least`` is larger, some location has no other even within the widest support.
+    """
+    least, most = _SEARCH
+    most = min(most, widest / bandwidth)
+    if not kernel.infinite:
+        least = max(least, farthest / kernel.support / bandwidth)
+    return least * (1 + 1e-9), most
+
+
+def best_factor(least: float, most: float, loss: Callable[[float], float]) -> float:
+    """Return the factor between two bounds that minimizes a loss.
+
+    The loss, a function of the logarithm of the factor, may have several minima. A grid finds the
+    lowest one, and SciPy's bounded minimizer refines it between the neighboring points of the grid.
     """
     from scipy.optimize import minimize_scalar
 
-    least, most = _searched_factors(start)
     if least >= most:
-        return start.bandwidth * most  # some location has no other even within the widest support
+        return most
     grid = np.linspace(math.log(least), math.log(most), _GRID)
-    loss = _loss_of(start, report)
     losses = [loss(float(x)) for x in grid]
     best = int(np.argmin(losses))
     between = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, _GRID - 1)])
     found = minimize_scalar(loss, bounds=between, method="bounded", options={"xatol": _PRECISION})
-    log_factor = float(found.x) if found.fun < losses[best] else float(grid[best])
-    return start.bandwidth * math.exp(log_factor)
-
-
-def _searched_factors(start: Estimate) -> tuple[float, float]:
-    """Return the least and the largest factor to search.
-
-    With a compact kernel, every location must have another one within the support; otherwise its
-    leave-one-out density is 0.
-    """
-    least, most = _SEARCH
-    most = min(most, _widest(start.kernel, start.samples) / start.bandwidth)
-    if not start.kernel.infinite:
-        nearest = _core.nearest_distances(start.samples.tree, resolve_threads(start.n_jobs))
-        least = max(least, float(nearest.max()) / start.kernel.support / start.bandwidth)
-    return least * (1 + 1e-9), most
+    return math.exp(float(found.x) if found.fun < losses[best] else float(grid[best]))
 
 
 def _loss_of(start: Estimate, report: Report | None) -> Callable[[float], float]:

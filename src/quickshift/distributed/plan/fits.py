@@ -140,7 +140,7 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
     kernel, h = settings.kernel, settings.bandwidth
     samples = stand_in(facts)
     if isinstance(h, str):
-        h = bandwidth_by_rule(passes, facts, h, kernel, most_rows)
+        h = bandwidth_by_rule(passes, facts, h, kernel, rtol=settings.rtol, most_rows=most_rows)
     estimate = make_estimate(samples, h, kernel, settings.rtol, 1)
     reach = kernel_reach(kernel, h, settings.rtol, facts.total_weight, facts.least_weight)
     density = Density(kernel.name, h, settings.rtol, reach)

@@ -1,6 +1,7 @@
 """The rules that choose the bandwidth and tau, from sums and order statistics of all boxes."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,21 +18,20 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.distributed.plan.columns import columns_of_boxes, deviation, quantile
-from quickshift.distributed.plan.heights import measure_scales
+from quickshift.distributed.plan.heights import kernel_reach, measure_scales
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.tasks.boxes import Facts
+from quickshift.distributed.tasks.climbing import Density, left_out_likelihood
 from quickshift.distributed.tasks.queries import Neighbors
-from quickshift.distributed.tasks.statistics import angle_sums
-from quickshift.kernels import Kernel
-from quickshift.stages.rules import MOST_WITHOUT_FLOOR
+from quickshift.distributed.tasks.statistics import angle_sums, largest_value
+from quickshift.kernels import Kernel, get_kernel
+from quickshift.stages.rules import MOST_WITHOUT_FLOOR, best_factor, searched_factors
 
-__all__ = ["RULES", "bandwidth_by_rule", "tau_by_rule"]
-
-RULES = ("auto", "paper", "scott", "silverman")
+__all__ = ["bandwidth_by_rule", "tau_by_rule"]
 
 
 def bandwidth_by_rule(
-    passes: Passes, facts: Facts, rule: str, kernel: Kernel, most_rows: int
+    passes: Passes, facts: Facts, rule: str, kernel: Kernel, *, rtol: float, most_rows: int
 ) -> float:
     """Choose the bandwidth as `quickshift.stages.choose_bandwidth` does.
 
@@ -41,10 +41,12 @@ def bandwidth_by_rule(
         Runs the tasks. The boxes are made.
     facts : Facts
         From the scan.
-    rule : {"auto", "paper", "scott", "silverman"}
+    rule : {"auto", "paper", "scott", "silverman", "cv"}
         The rule.
     kernel : Kernel
         The kernel.
+    rtol : float
+        Relative error of the densities that "cv" compares.
     most_rows : int
         Most rows of a halo whose width can be chosen.
 
@@ -56,14 +58,40 @@ def bandwidth_by_rule(
     spread = _spread(passes, facts, period)
     widest = 2.0 if facts.space.on_sphere else period_limit(kernel, period)
     h = rule_bandwidth(
-        rule, spread=spread, total_weight=facts.total_weight, n_features=d, kernel=kernel
+        "paper" if rule == "cv" else rule,
+        spread=spread,
+        total_weight=facts.total_weight,
+        n_features=d,
+        kernel=kernel,
     )
     h = min(h, widest)
     if rule == "auto" and d > MOST_WITHOUT_FLOOR and spread > 0:
         median = nearest_quantile(passes, most_rows, 0.5)
         floor = neighbour_floor(np.array([median]), np.ones(1))
         h = min(max(h, floor / gaussian_equivalent(1.0, kernel, d)), widest)
+    if rule == "cv" and spread > 0:
+        nearest = _nearest(passes, most_rows)
+        columns = [(column,) for column in columns_of_boxes(nearest, None)]
+        farthest = max(nearest.run("farthest", largest_value, columns))
+        least, most = searched_factors(h, kernel, widest, farthest)
+        loss = _loss_of(nearest, facts, Density(kernel.name, h, rtol, 0.0))
+        h = min(h * best_factor(least, most, loss), widest)
     return h
+
+
+def _loss_of(passes: Passes, facts: Facts, start: Density) -> Callable[[float], float]:
+    """Return the loss that "cv" minimizes, see `quickshift.stages.rules`."""
+    kernel, weights = get_kernel(start.kernel), (facts.total_weight, facts.least_weight)
+
+    def loss(log_factor: float) -> float:
+        h = start.bandwidth * math.exp(log_factor)
+        reach = kernel_reach(kernel, h, start.rtol, *weights)
+        density = replace(start, bandwidth=h, reach=reach)
+        parts = passes.each_box("likelihood", left_out_likelihood, density)
+        total, weight = np.sum(parts, axis=0).tolist()
+        return float(facts.dimension * log_factor - total / weight)
+
+    return loss
 
 
 def tau_by_rule(
@@ -77,14 +105,20 @@ def tau_by_rule(
 
 def nearest_quantile(passes: Passes, most_rows: int, q: float) -> float:
     """Return a quantile of the distances from distinct rows to the nearest others, 0 if none."""
-    layer = replace(passes, store=replace(passes.store, layer="-nearest"))
     least, most = passes.store.bounds.min(axis=0)[0], passes.store.bounds.max(axis=0)[1]
     if (least == most).all():
         return 0.0
+    nearest = _nearest(passes, most_rows)
+    return quantile(nearest, columns_of_boxes(nearest, None), q)
+
+
+def _nearest(passes: Passes, most_rows: int) -> Passes:
+    """Return passes over a layer whose tau is the distance to the nearest distinct row."""
+    layer = replace(passes, store=replace(passes.store, layer="-nearest"))
     if "nearest" not in passes.done:
         measure_scales(layer, Neighbors(1, 1, 1), most_rows)
         passes.done.add("nearest")
-    return quantile(layer, columns_of_boxes(layer, None), q)
+    return layer
 
 
 def _spread(passes: Passes, facts: Facts, period: Floats | None) -> float:

@@ -7,13 +7,22 @@ import numpy as np
 from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.distributed.store import Store
-from quickshift.distributed.tasks.regions import Region, fitting_region
-from quickshift.kernels import get_kernel
-from quickshift.stages.density import make_estimate, sums_at_samples
+from quickshift.distributed.tasks.regions import Region, fitting_region, rows_beside
+from quickshift.kernels import Kernel, get_kernel
+from quickshift.stages.density import make_estimate, sums_at_points, sums_at_samples
 from quickshift.stages.parent_graph import find_parents
 from quickshift.stages.samples import build_samples
 
-__all__ = ["Density", "Order", "Tops", "climb_box", "cut_box", "highest_first", "sum_kernels"]
+__all__ = [
+    "Density",
+    "Order",
+    "Tops",
+    "climb_box",
+    "cut_box",
+    "highest_first",
+    "left_out_likelihood",
+    "sum_kernels",
+]
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -46,6 +55,58 @@ def sum_kernels(store: Store, box: int, density: Density) -> None:
     kernel = get_kernel(density.kernel)
     estimate = make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
     store.write(box, "heights", sums_at_samples(estimate)[: region.n_owned])
+
+
+def left_out_likelihood(store: Store, box: int, density: Density) -> tuple[float, float]:
+    """Return the sum of the leave-one-out log sums of the locations of a box, and their weight.
+
+    Each log sum is that of the kernel profiles at a location, without those at the location itself.
+    Other boxes are read one after the other, because a wide bandwidth has a wide halo.
+
+    Parameters
+    ----------
+    store : Store
+        The files. Its ``tau`` is the distance from each row to the nearest other location.
+    box : int
+        Number of the box.
+    density : Density
+        The kernel. Its reach is that of the sums at samples, which contain their own profiles.
+
+    Returns
+    -------
+    total : float
+        The weighted sum of the log sums.
+    weight : float
+        Sum of the weights.
+    """
+    kernel = get_kernel(density.kernel)
+    samples = Region(store, [(box, slice(None))]).samples()
+    first, weights = samples.tree.first_rows()
+    points = np.ascontiguousarray(store.read(box, "points")[first])
+    estimate = make_estimate(samples, density.bandwidth, kernel, density.rtol, 1)
+    values, log_scales = estimate.sums_left_out()
+    farthest = float(np.max(store.read(box, "tau")))
+    with np.errstate(divide="ignore"):
+        log_sums = np.log(values[first]) + log_scales[first]
+        for region in rows_beside(store, box, _reach_left_out(density, kernel, farthest)):
+            beside = make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
+            values, log_scales = sums_at_points(beside, points)
+            np.logaddexp(log_sums, np.log(values) + log_scales, out=log_sums)
+    return float(weights @ log_sums), float(weights.sum())
+
+
+def _reach_left_out(density: Density, kernel: Kernel, farthest: float) -> float:
+    """Return the distance beyond which samples contribute less than `rtol` to a left-out sum.
+
+    Such a sum is at least the profile at the distance to the nearest other location, which is at
+    most ``farthest``. The ratio of the profile at the reach to this one is that of the profile at
+    the reach of other sums to the profile at 0.
+    """
+    if not kernel.infinite:
+        return density.reach
+    if kernel.name == "gaussian":
+        return float(np.hypot(farthest, density.reach))
+    return farthest + density.reach
 
 
 @dataclass(frozen=True)

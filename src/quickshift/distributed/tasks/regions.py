@@ -11,7 +11,7 @@ from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import BLOCK, Store
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Region", "fitting_region", "narrowed", "read_region", "rows_of_blocks"]
+__all__ = ["Region", "fitting_region", "narrowed", "read_region", "rows_beside", "rows_of_blocks"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,12 @@ def fitting_region(store: Store, box: int, reach: float) -> Region:
             f"memory_limit, or use a smaller bandwidth or tau"
         )
     return region
+
+
+def rows_beside(store: Store, box: int, reach: float) -> Iterator[Region]:
+    """Yield the rows within a distance of a box as one region per other box, without the box."""
+    for other, places, _ in _rows_near(store, box, reach):
+        yield Region(store, [(other, places)])
 
 
 def narrowed(store: Store, box: int, reach: float, most_rows: int) -> float:

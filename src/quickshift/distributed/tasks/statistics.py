@@ -15,6 +15,7 @@ __all__ = [
     "ChunkColumn",
     "Column",
     "angle_sums",
+    "largest_value",
     "moments",
     "some_values",
     "values_between",
@@ -100,6 +101,11 @@ def some_values(column: Column) -> Floats:
     """Return some of the values of a column."""
     values, _ = column.read()
     return values[:: max(len(values) // _SAMPLED, 1)].copy()
+
+
+def largest_value(column: Column) -> float:
+    """Return the largest value of a column."""
+    return float(column.read()[0].max(initial=-np.inf))
 
 
 def moments(column: Column, shift: float, exponent: int) -> Floats:
