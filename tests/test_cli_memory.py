@@ -121,7 +121,6 @@ def test_an_input_that_does_not_fit_is_fitted_in_parts(command, monkeypatch):
     ("arguments", "text"),
     [
         ("points.csv --memory lots", "'lots' is not a size in bytes, expected one such as 2GB"),
-        ("points.csv --memory 1GB --bandwidth cv", "cv"),
         ("points.csv --memory 1GB --n-jobs 2", "--n-jobs is not available for a fit in parts"),
         ("points.csv --memory 1GB -c z", "there is no column 'z'"),
         ("ragged.csv --memory 1GB", "line 3: Expected 2 columns, got 3"),
