@@ -5,6 +5,7 @@ call. Modules of this package import NumPy and everything that is slower to load
 ``quickshift --help`` has to answer at once.
 """
 
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -28,7 +29,11 @@ def main() -> NoReturn:
         )
     except KeyboardInterrupt:
         print(INTERRUPTION, file=sys.stderr)  # noqa: T201
-        sys.exit(INTERRUPTED)
+        os._exit(INTERRUPTED)
     code = exit_code_of(app)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done, and the output is in its place
+    if code == INTERRUPTED:
+        # Python may otherwise end by the signal, if the exception has passed through `exec`.
+        # Temporary files are gone already.
+        os._exit(code)
     sys.exit(code)
