@@ -207,3 +207,35 @@ def test_interrupted_commands_leave_nothing_behind(name, code, folder):
         assert err == "Interrupted; no output was written.\n"
     if process.returncode:
         assert sorted(os.listdir(folder)) == before
+
+
+def test_an_interrupt_that_a_library_has_lost_is_heard_at_the_next_step(folder):
+    code = (
+        "import sys; from quickshift.cli import main, outcome\n"
+        "outcome._state['interrupted'] = True\n"
+        "sys.argv = ['quickshift', 'cluster', 'points.csv', '-o', 'out.csv']\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "Interrupted; no output was written.\n"
+    assert not (folder / "out.csv").exists()
+
+
+@POSIX
+def test_ignored_signals_stay_ignored():
+    code = (
+        "import signal; from quickshift.cli.outcome import prepare_process\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does\n"
+        "prepare_process()\n"
+        "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN\n"
+        "assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL\n"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=True)

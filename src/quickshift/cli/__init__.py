@@ -5,6 +5,8 @@ call. Modules of this package import NumPy and everything that is slower to load
 ``quickshift --help`` has to answer at once.
 """
 
+import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -13,9 +15,11 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the command that the arguments of the process name, and exit with its code."""
+    from quickshift.cli.outcome import INTERRUPTED, INTERRUPTION, exit_code_of, prepare_process
+
+    prepare_process()
     try:
         from quickshift.cli.app import app
-        from quickshift.cli.outcome import exit_code_of, prepare_process
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
@@ -24,7 +28,12 @@ def main() -> NoReturn:
             f"by: pip install quickshift[cli]"
         )
     except KeyboardInterrupt:
-        print("Interrupted; no output was written.", file=sys.stderr)  # noqa: T201
-        sys.exit(130)
-    prepare_process()
-    sys.exit(exit_code_of(app))
+        print(INTERRUPTION, file=sys.stderr)  # noqa: T201
+        os._exit(INTERRUPTED)
+    code = exit_code_of(app)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done, and the output is in its place
+    if code == INTERRUPTED:
+        # Python may otherwise end by the signal, if the exception has passed through `exec`.
+        # Temporary files are gone already.
+        os._exit(code)
+    sys.exit(code)

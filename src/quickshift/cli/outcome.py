@@ -45,10 +45,11 @@ def show_traceback(wanted: bool) -> bool:
 
 def prepare_process() -> None:
     """Let signals that end the process clean up as Ctrl-C does, and warnings be lines."""
-    signal.signal(signal.SIGINT, _interrupt)
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _stop)
+    for name, handler in (("SIGINT", _interrupt), ("SIGTERM", _stop), ("SIGHUP", _stop)):
+        number = getattr(signal, name, None)
+        # Signals that were ignored stay so, as those of commands that `nohup` starts.
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # fewer named parameters
 
 
@@ -142,7 +143,7 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
 
 def _interrupted() -> int:
     _discard_output()
-    print(INTERRUPTION, file=sys.stderr)  # noqa: T201
+    print(INTERRUPTION, file=sys.stderr, flush=True)  # noqa: T201
     return INTERRUPTED
 
 
