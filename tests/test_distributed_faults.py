@@ -118,8 +118,8 @@ def test_an_input_that_changes_is_noticed(tmp_path):
 
 @pytest.mark.usefixtures("_inline")
 def test_a_halo_that_does_not_fit_into_memory_is_refused():
-    with pytest.raises(PassError, match=r"'density' failed in partition 0: MemoryError.*halo"):
-        QuickShift(50.0, 0.5, n_partitions=8, memory_limit=2e5).fit(X)
+    with pytest.raises(PassError, match=r"'climb' failed in partition 3: MemoryError.*halo"):
+        QuickShift(0.5, 2.0, n_partitions=8, memory_limit=2e5).fit(X)
 
 
 @pytest.mark.usefixtures("_inline")

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import divided
+from distributed_cases import blobs, divided
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import Inline
 from quickshift.distributed.partition import boxes_apart, room_around, split_boxes, split_space
 from quickshift.distributed.tasks.boxes import morton_codes, wrapped
-from quickshift.distributed.tasks.regions import Region
+from quickshift.distributed.tasks.regions import Region, halo_fits
 
 
 def test_equal_points_are_in_one_box_even_at_a_border():
@@ -91,6 +91,20 @@ def test_no_task_has_too_many_rows_on_skewed_data(parameters, monkeypatch):
     assert all(n_rows <= most for n_rows, most in sizes)
     expected = quickshift.QuickShift(**parameters).fit(points)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "triangular"])
+def test_sums_over_halos_that_do_not_fit_into_memory(kernel, monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    points = blobs(1500)
+    parameters = {"bandwidth": 3.0, "tau": 0.2, "kernel": kernel}
+    found = QuickShift(n_partitions=8, memory_limit=2.5e5, **parameters).fit(points)
+    expected = quickshift.QuickShift(**parameters).fit(points)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    densities = expected.density_[found.mode_indices_]
+    np.testing.assert_allclose(found.mode_densities_, densities, rtol=2e-9)
+    store, reach = found._fit.passes.store, found._fit.kind.density.reach
+    assert not all(halo_fits(store, box, reach) for box in range(8))
 
 
 def test_periodic_boxes_are_near_across_the_period():

@@ -7,9 +7,21 @@ import numpy as np
 from quickshift import _core
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.distributed.store import Store
-from quickshift.distributed.tasks.regions import Region, fitting_region, rows_beside
+from quickshift.distributed.tasks.regions import (
+    Region,
+    fitting_region,
+    halo_fits,
+    read_region,
+    rows_beside,
+)
 from quickshift.kernels import Kernel, get_kernel
-from quickshift.stages.density import make_estimate, sums_at_points, sums_at_samples
+from quickshift.stages.density import (
+    Estimate,
+    heights_at_points,
+    make_estimate,
+    sums_at_points,
+    sums_at_samples,
+)
 from quickshift.stages.parent_graph import find_parents
 from quickshift.stages.samples import build_samples
 
@@ -50,11 +62,24 @@ class Density:
 
 
 def sum_kernels(store: Store, box: int, density: Density) -> None:
-    """Sum kernel profiles at the rows of a box, and write the sums as their heights."""
-    region = fitting_region(store, box, density.reach)
+    """Sum kernel profiles at the rows of a box, and write the sums as their heights.
+
+    If the halo does not fit into memory, the sums over other boxes are added one after the other.
+    """
     kernel = get_kernel(density.kernel)
-    estimate = make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
-    store.write(box, "heights", sums_at_samples(estimate)[: region.n_owned])
+
+    def estimate_of(region: Region) -> Estimate:
+        return make_estimate(region.samples(), density.bandwidth, kernel, density.rtol, 1)
+
+    if halo_fits(store, box, density.reach):
+        region = read_region(store, box, density.reach)
+        sums = sums_at_samples(estimate_of(region))[: region.n_owned]
+    else:
+        sums = sums_at_samples(estimate_of(Region(store, [(box, slice(None))])))
+        points = np.ascontiguousarray(store.read(box, "points"))
+        for region in rows_beside(store, box, density.reach):
+            sums += heights_at_points(estimate_of(region), points)
+    store.write(box, "heights", sums)
 
 
 def left_out_likelihood(store: Store, box: int, density: Density) -> tuple[float, float]:

@@ -11,7 +11,15 @@ from quickshift.distributed.partition import boxes_apart, inside
 from quickshift.distributed.store import BLOCK, Store
 from quickshift.stages.samples import Samples, build_samples
 
-__all__ = ["Region", "fitting_region", "narrowed", "read_region", "rows_beside", "rows_of_blocks"]
+__all__ = [
+    "Region",
+    "fitting_region",
+    "halo_fits",
+    "narrowed",
+    "read_region",
+    "rows_beside",
+    "rows_of_blocks",
+]
 
 
 @dataclass(frozen=True)
@@ -109,9 +117,22 @@ def fitting_region(store: Store, box: int, reach: float) -> Region:
         raise MemoryError(
             f"the partition has {region.n_owned} rows and its halo of width {reach:.4g} has "
             f"{region.n_rows - region.n_owned}, expected at most {store.most_rows} together. Raise "
-            f"memory_limit, or use a smaller bandwidth or tau"
+            f"memory_limit, or use a smaller tau"
         )
     return region
+
+
+def halo_fits(store: Store, box: int, reach: float) -> bool:
+    """Return whether the rows within a distance of a box fit into memory together with the box."""
+    most = store.most_rows
+    rows = int(store.counts[box])
+    if most is None or rows + _rows_in_blocks(store, box, reach) <= most:
+        return True
+    for _, places, _ in _rows_near(store, box, reach):
+        rows += len(places)
+        if rows > most:
+            return False
+    return True
 
 
 def rows_beside(store: Store, box: int, reach: float) -> Iterator[Region]:
