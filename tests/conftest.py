@@ -27,6 +27,9 @@ settings.register_profile(
 )
 settings.load_profile("quickshift")
 
+# Doctests are looked for in every file, but these need a browser or arguments.
+collect_ignore = ["browser.py", "js"]
+
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is first imported
 
 

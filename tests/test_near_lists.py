@@ -1,15 +1,24 @@
 """Lists of the samples within tau, which the search for many features finds on its way."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
-from quickshift import stages
+from quickshift import _core, stages
 from quickshift.stages.tree.cluster_tree import link_forest
 
 
+@pytest.fixture
+def blocks(monkeypatch):
+    """Search in blocks, which pay only with more samples than these tests have."""
+    search = partial(_core.local_scales, method=_core.ScaleMethod.blocks)
+    monkeypatch.setattr(_core, "local_scales", search)
+
+
 @pytest.mark.parametrize(("n", "copies"), [(9, 0), (40, 0), (40, 3), (300, 0), (300, 20)])
+@pytest.mark.usefixtures("blocks")
 def test_linking_by_lists_is_linking_by_search(n, copies):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 12)) + 4.0 * rng.integers(0, 3, size=(n, 1))
@@ -22,6 +31,7 @@ def test_linking_by_lists_is_linking_by_search(n, copies):
     assert listed == searched
 
 
+@pytest.mark.usefixtures("blocks")
 def test_near_samples_are_those_within_tau():
     X = np.random.default_rng(0).normal(size=(200, 12))
     scale = stages.local_scale(X, 20)
@@ -31,6 +41,7 @@ def test_near_samples_are_those_within_tau():
         assert set(scale.near[slots[row]]) == set(slots[nearest])
 
 
+@pytest.mark.usefixtures("blocks")
 def test_equal_distances_leave_no_lists():
     X = np.array(list(itertools.product((0.0, 1.0), repeat=9)))
     assert stages.local_scale(X, 20).near is None
