@@ -1,4 +1,4 @@
-"""`quickshift tree`, `regress`, `info` and `demo` give what the Python calls give."""
+"""`quickshift tree`, `regress`, `explore`, `info` and `demo` give what the Python calls give."""
 
 import json
 
@@ -105,6 +105,17 @@ def test_regression_says_what_is_missing(command, regression):
     assert "--response" in command("regress", "points.csv").err
     assert "Give one of them" in regression("--modes", "--coverage", "0.5").err
     assert "no column 'z'" in command("regress", "points.csv", "-y", "y", "-c", "z").err
+
+
+def test_explore_writes_the_page_of_the_library(command, tmp_path):
+    result = command("explore", "points.csv", "-o", "page.html", "--n-clusters", "2")
+    assert "2, of 300 samples by x, y" in result.out
+    model = qs.QuickShift(n_clusters=2).fit(X)
+    expected = qs.explore(model, "expected.html", names=["x", "y"])
+    assert (tmp_path / "page.html").read_bytes() == expected.read_bytes()
+    assert "page.html exists" in command("explore", "points.csv", "-o", "page.html").err
+    assert command("explore", "points.csv", "-o", "page.png").code == 2
+    assert command("explore", "points.csv").code == 2
 
 
 def test_info_shows_the_columns(command):

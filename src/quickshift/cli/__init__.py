@@ -1,4 +1,4 @@
-"""The command line: `quickshift cluster`, `tree`, `regress`, `segment`, `info` and `demo`.
+"""The command line: `quickshift cluster`, `tree`, `regress`, `segment` and others.
 
 Every command reads a file, calls the library and writes a file, so its output is that of the Python
 call. Modules of this package import NumPy and everything that is slower to load inside functions:

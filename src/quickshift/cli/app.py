@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from quickshift import __version__
-from quickshift.cli.commands import cluster, demo, info, regress, segment, tree
+from quickshift.cli.commands import cluster, demo, explore, info, regress, segment, tree
 
 __all__ = ["app"]
 
@@ -21,6 +21,7 @@ for command, example in (
     (tree.tree, tree.EXAMPLE),
     (regress.regress, regress.EXAMPLE),
     (segment.segment, segment.EXAMPLE),
+    (explore.explore, explore.EXAMPLE),
     (info.info, info.EXAMPLE),
     (demo.demo, demo.EXAMPLE),
 ):
