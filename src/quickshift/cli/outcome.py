@@ -18,6 +18,7 @@ __all__ = [
     "CommandError",
     "UsageError",
     "exit_code_of",
+    "note_output",
     "prepare_process",
     "raise_if_interrupted",
     "show_traceback",
@@ -27,6 +28,7 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 INTERRUPTION = "Interrupted; no output was written."
 
 _state = {"traceback": False, "interrupted": False}
+_written: list[str] = []  # outputs that are complete
 
 
 class CommandError(Exception):
@@ -75,6 +77,11 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     if code == INTERRUPTED:  # typer's answer to Ctrl-C
         return _interrupted()
     return code if isinstance(code, int) else 0
+
+
+def note_output(target: str) -> None:
+    """Remember that an output is complete, for the message after an interrupt."""
+    _written.append(target)
 
 
 def raise_if_interrupted() -> None:
@@ -143,7 +150,8 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
 
 def _interrupted() -> int:
     _discard_output()
-    print(INTERRUPTION, file=sys.stderr, flush=True)  # noqa: T201
+    complete = f"Interrupted after {', '.join(_written)} had been written."
+    print(complete if _written else INTERRUPTION, file=sys.stderr, flush=True)  # noqa: T201
     return INTERRUPTED
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from quickshift.cli.outcome import CommandError, raise_if_interrupted
+from quickshift.cli.outcome import CommandError, note_output, raise_if_interrupted
 
 __all__ = [
     "STANDARD",
@@ -80,6 +80,7 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
             check_target(target, force=force)
             yield partial
             _publish(partial, path, force=force)
+            note_output(target)
     finally:
         for file in path.parent.glob(f"{partial.name}*"):  # databases have journals beside them
             file.unlink(missing_ok=True)
