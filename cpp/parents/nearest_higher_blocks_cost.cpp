@@ -16,7 +16,7 @@ constexpr PairCost cost_in_tree{0.2, 5.5};
 constexpr PairCost cost_in_blocks{0.02, 0.7};
 // Times in nanoseconds per location, in addition to those of its pairs.
 constexpr double search_in_tree = 250.0;
-constexpr double search_in_blocks = 500.0;
+constexpr double search_in_blocks = 900.0;
 
 // A keeper that counts the leaves it scans.
 class CountingKeeper : public KeepNearestHigher {

@@ -41,7 +41,9 @@ SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
 }
 
 bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
-  if (!blocks_may_pay(tree, most_features_for_tree)) return false;
+  if (tree.features <= most_features_for_tree) return false;
+  // So few points take no time; what counts is that blocks also list the samples within tau.
+  if (tree.locations <= 512) return tree.features > 8;
   const auto all = static_cast<double>(tree.locations);
   const SearchedShares shares = shares_searched(tree, options);
   const double by_tree = shares.of_tree * all * cost_in_tree.of(tree) + point_in_tree;
