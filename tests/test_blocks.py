@@ -296,6 +296,7 @@ PARENTS = {
     "16 features": (normal(16), 1.2, True),  # 7
     "64 features": (normal(64), 2.4, True),  # 12
     "8 features, clusters": (clusters(8), 0.02, False),  # 0.5
+    "16 features, clusters": (clusters(16), 0.02, False),  # 0.7
     "16 features, a line": (subspace(16, 1), 0.3, False),  # 0.3
     "16 features, a plane": (subspace(16, 2), 0.3, False),  # 0.7
     "64 features, a line": (subspace(64, 1), 0.3, False),  # 0.5

@@ -47,7 +47,7 @@ def test_rows_cover_what_is_promised():
         for d, row in table.items():
             assert list(row) == sorted(row)
             assert max(row) >= (
-                30_000 if d <= 3 else 3000 if d <= 20 else 1000 if d <= 200 else 300
+                100_000 if d <= 5 else 10_000 if d <= 30 else 1000 if d <= 200 else 300
             )
             assert min(row) == 8
             assert np.isfinite(list(row.values())).all()
