@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "MOST_NUMBERED",
     "Theme",
     "drawn_density",
     "new_axes",
@@ -31,6 +32,7 @@ __all__ = [
     "with_unit",
 ]
 
+MOST_NUMBERED = 40  # modes are numbered up to this many
 _GLYPH = 0.53  # mean width of a character, in units of the font size
 _TICK_SIZE = 10.0  # font size of tick labels, in points
 _NARROW = 0.7  # powers of ten below which ticks are those of a linear axis
@@ -149,18 +151,16 @@ def set_log_scale(ax: Axes, which: str) -> None:
 
     The limits of the axis have to be final.
     """
-    from matplotlib.ticker import AutoLocator, FixedLocator, FuncFormatter, Locator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     axis: Any = ax.xaxis if which == "x" else ax.yaxis
     low, high = axis.get_view_interval()
     (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-    locator: Locator = AutoLocator()
-    if math.log10(high / low) >= _NARROW:
-        box = ax.get_window_extent()
-        length = float(box.width if which == "x" else box.height) * 72 / float(ax.figure.dpi)
-        locator = FixedLocator(_log_ticks(low, high, length, along=which == "x"))
-    axis.set_major_locator(locator)
+    box = ax.get_window_extent()
+    length = float(box.width if which == "x" else box.height) * 72 / float(ax.figure.dpi)
+    ticks_of = _log_ticks if math.log10(high / low) >= _NARROW else _narrow_ticks
+    axis.set_major_locator(FixedLocator(ticks_of(low, high, length, along=which == "x")))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -176,11 +176,29 @@ def _log_ticks(low: float, high: float, length: float, *, along: bool) -> list[f
         decades = range(first - first % stride, last + 1, stride)
         ticks = [float(f"{m}e{decade}") for decade in decades for m in mantissas]
         ticks = [tick for tick in ticks if low <= tick <= high]
-        widest = max((len(f"{tick:g}") for tick in ticks), default=1)
-        room = _TICK_SIZE * (_GLYPH * widest + 1.0 if along else 2.2)
-        if len(ticks) * room <= length:
+        if len(ticks) * _room_of(ticks, along=along) <= length:
             break
     return ticks
+
+
+def _narrow_ticks(low: float, high: float, length: float, *, along: bool) -> list[float]:
+    """Return the same for less than a power of ten: ticks in equal steps, such as 0.4, 0.5, 0.6."""
+    from matplotlib.ticker import MaxNLocator
+
+    ticks: list[float] = []
+    for most in range(6, 0, -1):
+        found = MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
+        ticks = [float(tick) for tick in found if low <= tick <= high]
+        places = length * np.log(ticks) / math.log(high / low)
+        if (np.diff(places) >= _room_of(ticks, along=along)).all():
+            break
+    return ticks
+
+
+def _room_of(ticks: list[float], *, along: bool) -> float:
+    """Return the length that the label of each tick takes, in points."""
+    widest = max((len(f"{tick:g}") for tick in ticks), default=1)
+    return _TICK_SIZE * (_GLYPH * widest + 1.0 if along else 2.2)
 
 
 def set_counts(ax: Axes, which: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import counted
 from quickshift.plot.axes import (
+    MOST_NUMBERED,
     Theme,
     drawn_density,
     point_size,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["DecisionGraphDisplay"]
 
 _N_CANDIDATES = 3
-_MOST_NUMBERED = 40
 _LONGEST_DRAWN = 2_000  # this many of the longest moves are drawn in any case
 
 
@@ -222,7 +222,7 @@ class DecisionGraphDisplay(Display):
             some = kept[chosen]
             ax.scatter(x[some], y[some], s=36, c=colors[chosen], marker=marker, zorder=4)
         near = np.searchsorted(self.rows, self.candidates)
-        shown = kept if len(kept) <= _MOST_NUMBERED else kept[:0]
+        shown = kept if len(kept) <= MOST_NUMBERED else kept[:0]
         spread_labels(ax, theme, x[shown], y[shown], [str(self.labels[i]) for i in shown], offset=5)
         names = [f"row {self.rows[i]}" for i in near]
         points = np.column_stack([x, y])

@@ -12,10 +12,10 @@ import numpy as np
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import counted
 from quickshift.checks.numbers import check_choice, check_nonnegative
-from quickshift.plot.axes import Theme, set_title, spread_labels, with_unit
+from quickshift.plot.axes import MOST_NUMBERED, Theme, set_title, spread_labels, with_unit
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import feature_names, present_rows
-from quickshift.plot.line import density_curve, on_line, runs
+from quickshift.plot.line import curve_width, density_curve, on_line, runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,7 +157,7 @@ class LevelSetDisplay(Display):
             self._fill(ax, theme, self.component_intervals, self.component_labels)
         else:
             self._fill(ax, theme, self.cluster_intervals, self.cluster_labels)
-        ax.plot(self.grid, self.density, color=theme.ink, linewidth=1.3)
+        ax.plot(self.grid, self.density, color=theme.ink, linewidth=curve_width(self.grid))
         ax.set(xlim=(self.grid[0], self.grid[-1]))
         ax.set_ylim(0, 1.15 * max(float(self.density.max()), self.level))
         if show != "clusters":
@@ -166,9 +166,10 @@ class LevelSetDisplay(Display):
             self._draw_bars(ax, theme)
         if show != "components":
             x, y = self.modes.T
-            ax.scatter(x, y, s=20, color=theme.ink, zorder=4)
-            texts = [str(label) for label in range(len(self.modes))]
-            spread_labels(ax, theme, x, y, texts, offset=4)
+            ax.scatter(x, y, s=20 if len(x) <= MOST_NUMBERED else 3, color=theme.ink, zorder=4)
+            if len(self.modes) <= MOST_NUMBERED:
+                texts = [str(label) for label in range(len(self.modes))]
+                spread_labels(ax, theme, x, y, texts, offset=4)
         ax.set(xlabel=self.name, ylabel=with_unit("density", self.unit, -1))
         self._set_title(ax, show)
         return self

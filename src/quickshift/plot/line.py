@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from quickshift.estimators.quick_shift import QuickShift
 
-__all__ = ["density_curve", "on_line", "runs"]
+__all__ = ["curve_width", "density_curve", "on_line", "runs"]
 
 _CURVE_POINTS = 600
+_POINTS_PER_MODE = 20
 _BEYOND = 0.08  # share of the range of the samples by which the curve extends beyond them
 
 
@@ -42,7 +43,9 @@ def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
     else:
         span = float(np.ptp(x)) or max(abs(float(x[0])), 1.0)
         low, high = float(x.min()) - _BEYOND * span, float(x.max()) + _BEYOND * span
-    grid = np.union1d(np.linspace(low, high, _CURVE_POINTS), model.modes_[:, 0])
+    modes = model.modes_[:, 0]
+    count = max(_CURVE_POINTS, _POINTS_PER_MODE * len(modes))
+    grid = np.union1d(np.linspace(low, high, count), modes)
     density = np.exp(model.score_samples(grid[:, None]))
     if isinstance(model._estimate, LocalScale):
         order = np.argsort(x, kind="stable")
@@ -50,6 +53,11 @@ def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
         inside = (grid >= x.min()) & (grid <= x.max())
         density = np.where(inside, between, np.minimum(density, between))
     return grid, density
+
+
+def curve_width(grid: Floats) -> float:
+    """Return the width of the line of a density; curves with many modes are thin."""
+    return 1.3 if len(grid) <= 2 * _CURVE_POINTS else 0.5
 
 
 def runs(x: Floats, numbers: Indices, *, low: float, high: float) -> tuple[Floats, Indices]:

@@ -12,6 +12,7 @@ import numpy as np
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.bundles import counted
 from quickshift.plot.axes import (
+    MOST_NUMBERED,
     Theme,
     drawn_density,
     set_log_scale,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["PersistenceDisplay"]
 
 _LINE_POINTS = 240
-_MOST_NUMBERED = 40
 _LEAST_SPAN = 0.3  # powers of ten that both axes span at least
 _STRIP = 0.14  # width of the strip of modes that are never absorbed, as a share of the other part
 
@@ -255,7 +255,7 @@ class PersistenceDisplay(Display):
 
     def _number_modes(self, ax: Axes, theme: Theme, x: Floats, y: Floats) -> None:
         order = np.argsort(self.labels, kind="stable")[(self.labels < 0).sum() :]
-        if order.size <= _MOST_NUMBERED:
+        if order.size <= MOST_NUMBERED:
             texts = [str(self.labels[i]) for i in order]
             spread_labels(ax, theme, x[order], y[order], texts, offset=5)
 

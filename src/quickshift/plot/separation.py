@@ -13,7 +13,7 @@ from quickshift.estimators.diagnosis import diagnose
 from quickshift.plot.axes import Theme, set_title, with_unit
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import feature_names, periods_of, present_rows
-from quickshift.plot.line import density_curve, on_line
+from quickshift.plot.line import curve_width, density_curve, on_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +133,8 @@ class SeparationDisplay(Display):
     def _draw(self, ax: Axes, theme: Theme) -> None:
         """Draw the density, the balls around A, B and S, and δ."""
         red, gold = theme.colors(np.array([5, 3])).tolist()
-        ax.plot(self.grid, self.density, color=theme.ink, linewidth=1.3, zorder=3)
+        width = curve_width(self.grid)
+        ax.plot(self.grid, self.density, color=theme.ink, linewidth=width, zorder=3)
         self._draw_balls(ax, theme, red, gold)
         lowest = self.level + self.delta
         ax.axhline(lowest, color=red, linestyle=":", linewidth=1.8)
