@@ -498,3 +498,15 @@ def test_uniform_kernel_clusters_ties_as_the_reference_does(d: int, kind: str) -
         (33, "integer", "open"),
     ):
         assert_pipelines_agree(make(kind, n, d, weights=weights, period=period), "uniform")
+
+
+@pytest.mark.parametrize("count", [3, 40, 300])
+def test_rows_are_sorted_alike_whether_few_or_many(count: int) -> None:
+    rng = np.random.default_rng(count)
+    X, heights = rng.integers(0, 9, (320, 2)).astype(float), rng.integers(0, 5, 320) / 3.0
+    weights = rng.integers(0, 4, 320)
+    graph = climb(prepare(X, sample_weight=weights), heights)
+    rows = rng.permutation(np.flatnonzero(weights))[:count]
+    kept = {row: place for place, row in enumerate(graph.highest_first(np.flatnonzero(weights)))}
+    assert graph.highest_first(rows).tolist() == sorted(rows.tolist(), key=kept.__getitem__)
+    assert (np.diff(heights[graph.highest_first(rows)]) <= 0).all()

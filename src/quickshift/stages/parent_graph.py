@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,8 @@ from quickshift.stages.samples import Samples, prepare
 from quickshift.threads import resolve_threads
 
 __all__ = ["ParentGraph", "assign", "climb", "rounded"]
+
+_FEW = 8  # fewer than this share of all rows are sorted by themselves
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +63,19 @@ class ParentGraph(Bundle):
         yield f"ties {self.ties!r}"
 
     def highest_first(self, rows: Indices) -> Indices:
-        """Sort rows in descending order of height."""
+        """Sort different rows of positive weight in descending order of height."""
+        if rows.size <= len(self) // _FEW:
+            return self._sorted(rows)
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[rows] = True
+        return self._all_highest_first[chosen[self._all_highest_first]]
+
+    @cached_property
+    def _all_highest_first(self) -> Indices:
+        """All rows of positive weight; kept for further cuts with many roots."""
+        return self._sorted(np.flatnonzero(~np.isnan(self.distance)))
+
+    def _sorted(self, rows: Indices) -> Indices:
         tree, bits = self.samples.tree, self.significant_bits
         return _core.sort_by_height(tree, self.heights, bits, rows).view(np.int64)
 
