@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "density/methods.hpp"
 
@@ -31,6 +33,8 @@ constexpr double exponential_pair = 1.4;
 constexpr double near_pair = 4.0;
 // If summing pair by pair is estimated to take less time than this, nothing else is considered.
 constexpr double least_seconds = 0.02;
+// Of bandwidths in the scale of the tree, whose squares have to stay in the range of doubles.
+constexpr double least_bandwidth = 1e-140;
 
 // The integrand over y = ln u, and its trapezoidal rule with the points y_k = k * step.
 struct Rule {
@@ -131,7 +135,8 @@ DensityOptions options_of(const DensityOptions& options, double width) {
 bool is_supported(const Tree& samples, const DensityOptions& options) {
   return options.kernel == Kernel::exponential && samples.features <= axes && !samples.periodic &&
          !options.leave_out && options.rtol >= least_rtol &&
-         samples.total_weight <= most_weight_ratio_of_gaussians * samples.least_weight;
+         samples.total_weight <= most_weight_ratio_of_gaussians * samples.least_weight &&
+         bandwidth_in(samples, options) >= least_bandwidth;
 }
 
 }  // namespace
@@ -164,7 +169,7 @@ std::optional<GaussianMixture> prepare_gaussians(const Tree& samples, const Dens
     if (!near) continue;
     least = seconds;
     kept = static_cast<int>(parts.size());
-    best = GaussianMixture{{}, *near, seconds};
+    best = GaussianMixture{{}, *near};
   }
   if (!best) return {};
   parts.erase(parts.begin() + kept, parts.end());

@@ -19,7 +19,6 @@ struct GaussianPart {
 struct GaussianMixture {
   std::vector<GaussianPart> parts;
   NearTerms near;  // what the Gaussians lack of the kernel, for near pairs
-  double seconds;  // estimated, on one thread
 };
 
 // Returns the mixture with the least estimated time; none if it does not support these sums or,

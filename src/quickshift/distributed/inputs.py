@@ -15,7 +15,7 @@ import numpy as np
 
 from quickshift.arrays import Floats, Numbers
 
-__all__ = ["Chunk", "list_chunks", "offset_of", "read_chunk", "read_column", "read_ids"]
+__all__ = ["Chunk", "is_plain", "list_chunks", "offset_of", "read_chunk", "read_column", "read_ids"]
 
 CHUNK_ROWS = 1 << 20  # most rows of a chunk, unless a row group of a Parquet file has more
 
@@ -209,7 +209,7 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
     """Return path, format and layout of every file; other data are written to files first."""
     if isinstance(data, str | Path):
         return [(path, _kind_of(path), ()) for path in _paths(data)]
-    if isinstance(data, np.memmap) and _is_plain(data):
+    if isinstance(data, np.memmap) and data.ndim == 2 and is_plain(data):
         layout = data.dtype.str, data.shape, offset_of(data)
         return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
     if hasattr(data, "dask"):
@@ -222,8 +222,12 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
     raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
 
 
-def _is_plain(data: Any) -> bool:
-    return bool(data.ndim == 2 and data.flags.c_contiguous and data.filename is not None)
+def is_plain(data: Any) -> bool:
+    """Return whether the file of a memory map holds its values, one after the other.
+
+    A map of the mode "c" may have been changed in memory alone.
+    """
+    return bool(data.flags.c_contiguous and data.filename is not None and data.mode != "c")
 
 
 def offset_of(data: Any) -> int:

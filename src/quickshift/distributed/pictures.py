@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Numbers
-from quickshift.distributed.inputs import offset_of
+from quickshift.distributed.inputs import is_plain, offset_of
 from quickshift.distributed.store import publish
 from quickshift.image.tile_steps import Box
 
@@ -64,7 +64,7 @@ def as_file(data: Any, path: Path, name: str) -> FileArray:
         if found.suffix != ".npy":
             raise ValueError(f"{name} is {str(data)!r}, expected {_EXPECTED}.")
         return FileArray(str(found))
-    if isinstance(data, np.memmap) and data.flags.c_contiguous and data.filename is not None:
+    if isinstance(data, np.memmap) and is_plain(data):
         layout = data.dtype.str, data.shape, offset_of(data)
         return FileArray(str(Path(str(data.filename)).resolve()), layout)
     if not isinstance(data, np.ndarray) and not hasattr(data, "dask"):

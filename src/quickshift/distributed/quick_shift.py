@@ -297,7 +297,7 @@ class QuickShift:
             "bandwidth tau n_neighbors kernel n_clusters metric period rtol min_significance scale "
             "ties"
         )
-        parameters = [getattr(self, name) for name in (*names.split(), "n_partitions")]
+        parameters = [_written(getattr(self, name)) for name in (*names.split(), "n_partitions")]
         digest = hashlib.sha256(repr((parameters, chunks)).encode()).hexdigest()[:16]
         run = folder / f"run-{digest}"
         if not self.resume:
@@ -494,3 +494,9 @@ class QuickShift:
         """Yield passes over the files of the fit, whose results are not kept."""
         with closing(self._executor(self.n_samples_)) as executor:
             yield replace(self._fit.passes, executor=executor, keeps=False)
+
+
+def _written(value: Any) -> Any:
+    """Return a parameter with every digit of its numbers in its repr, which arrays shorten."""
+    is_array = isinstance(value, np.ndarray | list | tuple)
+    return np.asarray(value, dtype=np.float64).tolist() if is_array else value

@@ -75,18 +75,20 @@ def make_boxes(
     n_boxes : int
         Number of boxes wanted.
     most_rows : int, optional
-        Boxes with more rows are divided again, unless all their rows are equal.
+        Boxes with more rows are divided again, a few times, unless all their rows are equal.
     """
     step = max(len(facts.sample) // (_SAMPLED_PER_BOX * n_boxes), 1)
     partition = split_space(facts.sample[::step], n_boxes, facts.space.period)
     store = passes.store
-    for _ in range(_ROUNDS):
-        store.write_partition(partition)
-        starts = passes.run("scatter", scatter, [(store, chunk, facts.space) for chunk in chunks])
-        smaller = _divided_again(passes, partition, chunks, starts, most_rows)
+    for left in reversed(range(_ROUNDS)):
+        arguments = [(store, chunk, facts.space, partition) for chunk in chunks]
+        starts = passes.run("scatter", scatter, arguments)
+        most = most_rows if left else None  # what the last round divides would not be scattered
+        smaller = _divided_again(passes, partition, chunks, starts, most)
         if len(smaller) == len(partition):
             break
         partition = smaller
+    store.write_partition(partition)
     slices = [
         [
             (chunk.number, int(start[box]), int(start[box + 1]))

@@ -84,9 +84,13 @@ class Passes:
                 if report is not None:
                     report(len(results) / len(futures))
         ordered = [results[i] for i in range(len(futures))]
-        if self.keeps:
-            publish_bytes(path, pickle.dumps(ordered))
-        return ordered
+        if not self.keeps:
+            return ordered
+        # What a resumed run would read, so that the arguments of later passes are the same bytes.
+        content = pickle.dumps(ordered)
+        publish_bytes(path, content)
+        again: list[T] = pickle.loads(content)
+        return again
 
     def each_box(self, name: str, function: Callable[..., T], *arguments: Any) -> list[T]:
         """Call a task for every box, with the store, the number of the box, and more arguments."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.inputs import Chunk, read_chunk, read_ids
+from quickshift.distributed.partition import Partition
 from quickshift.distributed.store import BLOCK, Store, publish
 from quickshift.spaces import Space
 
@@ -105,7 +106,7 @@ def _embedded(points: Floats, chunk: Chunk, space: Space) -> Floats:
         ) from error
 
 
-def scatter(store: Store, chunk: Chunk, space: Space) -> Indices:
+def scatter(store: Store, chunk: Chunk, space: Space, partition: Partition) -> Indices:
     """Sort the rows of a chunk by box, and write them to files of the chunk.
 
     Rows of weight zero are written to other files. If the coordinates of the space are not the
@@ -116,7 +117,6 @@ def scatter(store: Store, chunk: Chunk, space: Space) -> Indices:
     ndarray of shape (n_boxes + 1,)
         Place of the first row of each box in the files, and the number of rows.
     """
-    partition = store.partition
     points, weights = read_chunk(chunk)
     columns: dict[str, Numbers] = {
         "points": _embedded(points, chunk, space),

@@ -114,10 +114,11 @@ def fitting_region(store: Store, box: int, reach: float) -> Region:
     """Find the rows within a distance of a box, as `read_region` does, if they fit into memory."""
     region = read_region(store, box, reach)
     if store.most_rows is not None and region.n_rows > store.most_rows:
+        advice = "Raise memory_limit" + ("" if store.is_local else ", or use a smaller tau")
         raise MemoryError(
             f"the partition has {region.n_owned} rows and its halo of width {reach:.4g} has "
-            f"{region.n_rows - region.n_owned}, expected at most {store.most_rows} together. Raise "
-            f"memory_limit, or use a smaller tau"
+            f"{region.n_rows - region.n_owned}, expected at most {store.most_rows} together. "
+            f"{advice}"
         )
     return region
 
