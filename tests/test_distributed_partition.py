@@ -1,3 +1,6 @@
+import contextlib
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -6,6 +9,7 @@ from distributed_cases import blobs, divided
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import Inline
 from quickshift.distributed.partition import boxes_apart, room_around, split_boxes, split_space
+from quickshift.distributed.plan import boxes
 from quickshift.distributed.tasks.boxes import morton_codes, wrapped
 from quickshift.distributed.tasks.regions import Region, halo_fits
 
@@ -145,3 +149,56 @@ def test_the_curve_keeps_neighbors_together():
     points = rng.uniform(size=(4000, 2))
     along = points[np.argsort(morton_codes(points))]
     assert np.linalg.norm(np.diff(along, axis=0), axis=1).mean() < 0.05
+
+
+@pytest.mark.parametrize("stop", ["scatter", "sample-boxes", "gather", None], ids=str)
+def test_a_resumed_run_divides_boxes_as_the_first_did(stop, tmp_path, monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    monkeypatch.setattr(boxes, "_SAMPLED_PER_BOX", 4)
+    rng = np.random.default_rng(5)
+    wide, dense = rng.normal(size=(1500, 2)), rng.normal(size=(700, 2)) * 0.003 + [5, 3]
+    for i, part in enumerate(np.array_split(rng.permutation(np.concatenate([wide, dense])), 3)):
+        np.save(tmp_path / f"part-{i}.npy", part)
+    data = str(tmp_path / "part-*.npy")
+    settings = {"bandwidth": 0.05, "tau": 0.05, "n_partitions": 2, "memory_limit": 4e5}
+    expected = QuickShift(**settings).fit(data)
+    stopped = partial(interrupt, stop, [])
+    with contextlib.suppress(InterruptedError):
+        QuickShift(**settings, directory=tmp_path / "run", progress=stopped).fit(data)
+    found = QuickShift(**settings, directory=tmp_path / "run", resume=True).fit(data)
+    assert found.n_partitions_ == expected.n_partitions_ > 2
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def interrupt(stage, seen, name, done):
+    """Stop in the middle of a stage, if it is reported several times."""
+    seen.append(name)
+    if name == stage and seen.count(name) == 2:
+        raise InterruptedError
+
+
+def test_the_last_round_divides_no_boxes(monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    monkeypatch.setattr(boxes, "_ROUNDS", 1)
+    points = skewed(3000)
+    found = QuickShift(n_neighbors=5, memory_limit=1e6, n_partitions=2).fit(points)
+    expected = quickshift.QuickShift(n_neighbors=5).fit(points)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_a_resumed_run_does_not_take_one_scale_for_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    data = tmp_path / "points.npy"
+    np.save(data, blobs(60))
+    for scale in (np.ones(2), np.array([1.0 + 1e-10, 1.0]), [1.0, 1.0]):
+        QuickShift(scale=scale, directory=tmp_path / "run", resume=True).fit(data)
+    assert len(list((tmp_path / "run").glob("run-*"))) == 2
+
+
+def test_changes_of_a_memory_map_that_are_in_memory_alone_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+    np.save(tmp_path / "points.npy", blobs(90))
+    points = np.load(tmp_path / "points.npy", mmap_mode="c")
+    points[:45] += 30.0
+    expected = quickshift.QuickShift().fit(np.array(points))
+    np.testing.assert_array_equal(QuickShift().fit(points).labels_, expected.labels_)
