@@ -39,7 +39,7 @@ test-js: .venv/.installed .venv/.group-test tests/js/node_modules  ## types and 
 	cd tests/js && npm run --silent types && npm run --silent test
 
 test-browser: .venv/.installed .venv/.group-test .venv/.group-browser tests/js/node_modules  ## explore in Chromium; needs Debian's chromium and chromium-driver, node and npm
-	@command -v chromium chromedriver >/dev/null || { echo "install Chromium: apt-get install chromium chromium-driver"; exit 1; }
+	@which chromium chromedriver >/dev/null || { echo "install Chromium: apt-get install chromium chromium-driver"; exit 1; }
 	$(BIN)/python -m pytest -m browser tests/test_explorer_browser.py $(ARGS)
 
 tests/js/node_modules: tests/js/package-lock.json
