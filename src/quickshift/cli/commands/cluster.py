@@ -141,7 +141,7 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
     from quickshift.cli.files.tables import read_table, write_table
 
     with report.timed("read"):
-        table = read_table(request.source)
+        table = read_table(request.source, request.rows)
         request.check_label(table.column_names)
         features = pick_features(table, **request.rows)
         del table  # its rows are those of features.table

@@ -20,7 +20,14 @@ from quickshift.cli.files.features import (
 )
 from quickshift.cli.files.formats import check_input
 from quickshift.cli.files.outputs import STANDARD
-from quickshift.cli.files.tables import Source, csv_options, read_table, table_from, unreadable
+from quickshift.cli.files.tables import (
+    Source,
+    csv_options,
+    csv_schema,
+    read_table,
+    table_from,
+    unreadable,
+)
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
@@ -95,6 +102,8 @@ def spool(
             names = choose_columns(schema, columns, weights=weights, others=others)
             weight = None if weights is None else resolve_column(schema, weights)
             used = [*names, *([] if weight is None else [weight])]
+            if source.kind in ("csv", "tsv"):
+                schema = _with_texts(schema, used)
             written = _with_floats(schema, used)
             writer = stack.enter_context(pq.ParquetWriter(path, written))
             for part in parts(used):
@@ -104,7 +113,7 @@ def spool(
                 n_missing += int(np.count_nonzero(missing))
                 kept = part.filter(pa.array(~missing)) if missing.any() else part
                 n_rows += kept.num_rows
-                writer.write_table(kept.cast(written))
+                writer.write_table(kept.cast(written, safe=False))
         except (pa.ArrowException, ValueError, EOFError) as error:
             raise CommandError(unreadable(source, error)) from error
     if n_missing and not drop_missing:
@@ -167,6 +176,8 @@ def rough_size(source: Source) -> tuple[int, int] | None:
     path = Path(source.path)
     if source.path == STANDARD or not path.is_file() or source.kind == "npz":
         return None
+    with optional_import("pyarrow", "cli", "the command line"):
+        import pyarrow  # noqa: F401 (only whether it is there)
     try:
         return _SIZES[source.kind](source, path)
     except (OSError, ValueError, NotImplementedError):
@@ -176,10 +187,9 @@ def rough_size(source: Source) -> tuple[int, int] | None:
 def _csv_size(source: Source, path: Path) -> tuple[int, int]:
     with path.open("rb") as file:
         text = file.read(_SAMPLE)
-    delimiter = (source.delimiter or ("\t" if source.kind == "tsv" else ",")).encode()
     lines = max(text.count(b"\n"), 1)
     rows = path.stat().st_size * lines // max(len(text), 1)
-    return rows, text.split(b"\n", 1)[0].count(delimiter) + 1
+    return rows, text.split(b"\n", 1)[0].count(source.separator.encode()) + 1
 
 
 def _npy_size(source: Source, _: Path) -> tuple[int, int]:
@@ -216,18 +226,15 @@ _SIZES = {
 
 @contextmanager
 def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
+    if source.path == STANDARD and source.kind != "npz":
+        source = _on_disk(source, folder)
     if source.kind in ("csv", "tsv"):
-        if source.path == STANDARD:
-            source = _on_disk(source, folder)
-        yield _csv_schema(source), lambda used: _csv_parts(source, used)
-        return
-    if source.kind == "npz":
+        schema = csv_schema(source, source.path)
+        yield schema, lambda used: _csv_parts(source, used, schema.names)
+    elif source.kind == "npz":
         table = read_table(source)
         yield table.schema, lambda _: (table.slice(i, _ROWS) for i in range(0, len(table), _ROWS))
-        return
-    if source.path == STANDARD:
-        source = _on_disk(source, folder)
-    if source.kind == "npy":
+    elif source.kind == "npy":
         yield from _npy_parts(source)
     elif source.kind == "parquet":
         yield from _parquet_parts(source)
@@ -243,21 +250,18 @@ def _on_disk(source: Source, folder: Path) -> Source:
     return replace(source, path=str(path), format=source.kind)
 
 
-def _csv_schema(source: Source) -> Any:
-    from pyarrow import csv
+def _csv_parts(source: Source, used: list[str], names: list[str]) -> Iterator[Any]:
+    """Read a CSV file; the types of its first part do not bind the others.
 
-    with csv.open_csv(source.path, **csv_options(source, threads=False)) as reader:
-        return reader.schema
-
-
-def _csv_parts(source: Source, used: list[str]) -> Iterator[Any]:
-    """Read a CSV file; the features are floats, even if those of the first part are integers."""
+    The features are floats, even if they begin with integers, and the other columns are text.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
-    numbers = csv.ConvertOptions(column_types=dict.fromkeys(used, pa.float64()))
+    kinds = {name: pa.float64() if name in used else pa.string() for name in names}
     options = csv_options(source, threads=False)  # an error then names the line
-    with csv.open_csv(source.path, convert_options=numbers, **options) as reader:
+    convert = csv.ConvertOptions(column_types=kinds)
+    with csv.open_csv(source.path, convert_options=convert, **options) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -290,6 +294,13 @@ def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
         numbers = range(file.num_record_batches)
         parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
         yield file.schema, lambda _: parts
+
+
+def _with_texts(schema: Any, used: list[str]) -> Any:
+    """Return the schema of a CSV file in which columns that are not used are text."""
+    import pyarrow as pa
+
+    return pa.schema([f if f.name in used else pa.field(f.name, pa.string()) for f in schema])
 
 
 def _with_floats(schema: Any, used: list[str]) -> Any:
