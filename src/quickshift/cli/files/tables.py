@@ -59,7 +59,7 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """The format, from `quickshift.cli.files.formats.FORMATS`."""
+        """The format, as `quickshift.cli.files.formats.format_of` names it."""
         return format_of(self.path, self.format, "--from")
 
     @property
