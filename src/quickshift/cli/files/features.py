@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.cli.outcome import CommandError
 
 __all__ = [
@@ -31,6 +31,8 @@ class Features:
     ----------
     table : pyarrow.Table
         All columns, without the rows that were dropped.
+    rows : ndarray of shape (n_samples,)
+        Their numbers in the file, counted from 0.
     names : list of str
         The columns of the features.
     X : ndarray of shape (n_samples, n_features)
@@ -46,6 +48,7 @@ class Features:
     """
 
     table: Any
+    rows: Indices
     names: list[str]
     X: Floats
     weights: Floats | None
@@ -113,7 +116,7 @@ def pick_features(
     remarks = [f"Not used: {', '.join(named)}, because they are not numbers."] if named else []
     if n_missing:
         remarks.append(f"Dropped: {n_missing} rows with missing values.")
-    return Features(table, chosen, X, w, y, n_missing, remarks)
+    return Features(table, np.flatnonzero(kept), chosen, X, w, y, n_missing, remarks)
 
 
 def choose_columns(
