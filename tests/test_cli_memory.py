@@ -112,6 +112,19 @@ def test_weights_and_parameters_are_those_of_the_fit(command):
     np.testing.assert_array_equal(np.load("out.npy"), model.labels_)
 
 
+def test_sizes_are_sums_of_weights_in_both_fits(command):
+    weights = np.arange(len(X)) % 3 + 0.5
+    pq.write_table(table().append_column("w", pa.array(weights)), "in.parquet")
+    arguments = ("in.parquet", "--weights", "w", "--bandwidth", "2", "--tau", "4", "--json")
+    whole = json.loads(command(*arguments).out)
+    parts = json.loads(command(*arguments, "--memory", "1GB").out)
+    for facts in (whole, parts):
+        sizes = [cluster["size"] for cluster in facts["clusters"]]
+        assert facts["n_samples"] == len(X)
+        assert sum(sizes) == weights.sum()
+        assert sizes == [cluster["size"] for cluster in whole["clusters"]]
+
+
 def test_missing_values_are_counted_or_dropped(command, tmp_path):
     lines = csv_text(X).splitlines()
     lines[5] = ",1"

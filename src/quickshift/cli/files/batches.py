@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Flags, Numbers
+from quickshift.arrays import Flags, Floats, Numbers
 from quickshift.cli.files.arrays import read_npy
 from quickshift.cli.files.features import (
     choose_columns,
@@ -31,7 +31,7 @@ from quickshift.cli.files.tables import (
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
-__all__ = ["Spooled", "labeled_parts", "rough_size", "spool"]
+__all__ = ["Spooled", "cluster_sizes", "labeled_parts", "rough_size", "spool"]
 
 _ROWS = 1 << 18  # per part
 _SAMPLE = 1 << 20  # bytes of a CSV file from which its number of rows is estimated
@@ -159,6 +159,35 @@ def labeled_parts(
             part = pa.Table.from_batches([batch])
             yield part.append_column(label, [labels[row : row + part.num_rows]])
             row += part.num_rows
+
+
+def cluster_sizes(spooled: Spooled, labels: Numbers, n_clusters: int) -> Floats:
+    """Return the sum of the weights of each cluster; rows without weights count once.
+
+    Parameters
+    ----------
+    spooled : Spooled
+        The table.
+    labels : ndarray of shape (n_rows,)
+        The labels.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+    """
+    import pyarrow.parquet as pq
+
+    if spooled.weights is None:
+        return np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    sizes, row = np.zeros(n_clusters), 0
+    with pq.ParquetFile(spooled.path) as file:
+        for batch in file.iter_batches(batch_size=_ROWS, columns=[spooled.weights]):
+            part = labels[row : row + batch.num_rows]
+            sizes += np.bincount(part, batch.column(0).to_numpy(), minlength=n_clusters)
+            row += batch.num_rows
+    return sizes
 
 
 def rough_size(source: Source) -> tuple[int, int] | None:
