@@ -35,17 +35,6 @@ Page = Annotated[
     ),
 ]
 
-Identifier = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        help="Column of identifiers, which is no feature.",
-        metavar="NAME",
-        rich_help_panel="Columns and rows",
-        show_default=False,
-    ),
-]
-
 
 def explore(
     file: options.Input,
@@ -57,7 +46,7 @@ def explore(
     force: options.Force = False,
     columns: options.Columns = None,
     weights: options.Weights = None,
-    identifier: Identifier = None,
+    identifier: options.Unused = None,
     drop_missing: options.DropMissing = False,
     bandwidth: options.Bandwidth = "local",
     tau: options.Tau = "auto",

@@ -67,7 +67,7 @@ def tree(
     force: options.Force = False,
     columns: options.Columns = None,
     weights: options.Weights = None,
-    identifier: options.Identifier = None,
+    identifier: options.Unused = None,
     drop_missing: options.DropMissing = False,
     significance: Significance = None,
     prominence: Prominence = None,
