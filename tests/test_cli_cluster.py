@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -261,3 +263,20 @@ def test_delimiters_are_single_characters(delimiter, command, folder):
     result = command("points.csv", "--delimiter", delimiter)
     assert result.code == 2
     assert "expected one ASCII character" in result.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+@pytest.mark.parametrize("name", ["csv", "parquet", "npy"])
+def test_pipes_are_read_once(name, memory, command, folder):
+    WRITERS[name](str(folder / f"in.{name}"))
+    reading, writing = os.pipe()
+    os.write(writing, (folder / f"in.{name}").read_bytes())
+    os.close(writing)
+    path = f"/dev/fd/{reading}"
+    try:
+        result = command(path, "--from", name, "-c", "0,1", *memory, "-o", "out.npy", "-q")
+    finally:
+        os.close(reading)
+    assert (result.code, result.err) == (0, "")
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)

@@ -1,7 +1,6 @@
 """Tables that are read in parts, because they may be larger than memory."""
 
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -255,7 +254,7 @@ _SIZES = {
 
 @contextmanager
 def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
-    if source.path == STANDARD and source.kind != "npz":
+    if source.is_stream and source.kind != "npz":
         source = _on_disk(source, folder)
     if source.kind in ("csv", "tsv"):
         schema = csv_schema(source, source.path)
@@ -272,10 +271,10 @@ def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def _on_disk(source: Source, folder: Path) -> Source:
-    """Copy standard input to a file."""
+    """Copy standard input or a pipe to a file."""
     path = folder / f"input.{source.kind}"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+    with path.open("wb") as file, source.opened() as stream:
+        shutil.copyfileobj(stream, file)
     return replace(source, path=str(path), format=source.kind)
 
 

@@ -5,6 +5,7 @@ import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -66,6 +67,20 @@ class Source:
     def name(self) -> str:
         """How messages call it."""
         return "standard input" if self.path == STANDARD else self.path
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once: standard input, or a pipe."""
+        return self.path == STANDARD or not Path(self.path).is_file()
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """Yield a binary file to read from."""
+        if self.path == STANDARD:
+            yield sys.stdin.buffer
+        else:
+            with Path(self.path).open("rb") as file:
+                yield file
 
     @property
     def separator(self) -> str:
@@ -211,8 +226,9 @@ def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
     from pyarrow import csv
 
     file: Any = source.path
-    if source.path == STANDARD:
-        file = pa.py_buffer(sys.stdin.buffer.read())
+    if source.is_stream:
+        with source.opened() as stream:
+            file = pa.py_buffer(stream.read())
     else:
         _refuse_utf16(source)
     texts = [] if rows is None else text_columns(csv_schema(source, _again(file)), rows)
@@ -293,7 +309,10 @@ def _as_table(array: Numbers) -> Any:
 
 
 def _seekable(source: Source) -> Any:
-    return io.BytesIO(sys.stdin.buffer.read()) if source.path == STANDARD else source.path
+    if not source.is_stream:
+        return source.path
+    with source.opened() as stream:
+        return io.BytesIO(stream.read())
 
 
 _READERS = {
