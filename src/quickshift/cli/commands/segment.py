@@ -11,7 +11,6 @@ from quickshift.cli.files.outputs import check_target, scratch_folder
 from quickshift.cli.outcome import UsageError
 from quickshift.cli.report import Report, keyed, shows_progress
 from quickshift.cli.values import whole_numbers
-from quickshift.extras import optional_import
 
 __all__ = ["EXAMPLE", "segment"]
 
@@ -171,8 +170,9 @@ def _check_outputs(output: str | None, polygons: str | None, *, force: bool) -> 
     for target in (output, polygons):
         check_target(target, force=force)
     if output is not None and picture_format_of(output) == "tiff":
-        with optional_import("rasterio", "geo", "a .tif file"):
-            import rasterio  # noqa: F401 (only whether it is there)
+        from quickshift.cli.files.rasters import check_rasters
+
+        check_rasters()
     if polygons is not None:
         from quickshift.cli.files.polygons import check_polygons
 
