@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -203,4 +205,78 @@ def test_other_delimiters_and_files_without_names(command, folder):
 def test_arrays_of_an_archive_are_columns(command, folder):
     np.savez("in.npz", x=X[:, 0], y=X[:, 1:], w=np.ones(len(X)))
     assert command("in.npz", "--weights", "w", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_names_of_columns_may_begin_with_a_space(command, folder):
+    (folder / "in.csv").write_text(csv_text(X, ("x", " y")))
+    for columns in ([], ["-c", "x, y"], ["-c", "x", "-c", " y"]):
+        assert command("in.csv", *columns, "-o", "out.npy", "-q", "-f").code == 0
+        np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+IDENTIFIERS = ["01000", "12345678901234567890123", "2024-01-01 10:00", "NA", ""]
+
+
+def cells(path, column):
+    """The cells of a column of a CSV file, without quotes."""
+    lines = path.read_text().splitlines()[1:]
+    return [line.split(",")[column].strip('"') for line in lines]
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+@pytest.mark.parametrize("options", ["--id key", "--columns x,y", "--id 0 -c 1,2"])
+@pytest.mark.parametrize("key", IDENTIFIERS)
+def test_columns_without_a_role_are_written_as_they_were(key, options, memory, command, folder):
+    lines = csv_text(X).splitlines()
+    text = "\n".join([f"key,{lines[0]}", *(f"{key},{line}" for line in lines[1:])])
+    (folder / "in.csv").write_text(text)
+    assert command("in.csv", *options.split(), *memory, "-o", "out.csv", "-q").code == 0
+    assert cells(folder / "out.csv", 0) == [key] * len(X)
+    assert [int(label) for label in cells(folder / "out.csv", 3)] == LABELS.tolist()
+
+
+def test_times_are_written_as_they_were(command, folder):
+    lines = [f"{line},2024-01-01 10:00" for line in csv_text(X).splitlines()[1:]]
+    (folder / "in.csv").write_text("\n".join(["x,y,time", *lines]))
+    assert command("in.csv", "-o", "out.csv", "-q").code == 0
+    assert cells(folder / "out.csv", 2) == ["2024-01-01 10:00"] * len(X)
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_arrays_hold_identifiers_that_are_numbers(memory, command, folder):
+    lines = [f"{i:05},{line}" for i, line in enumerate(csv_text(X).splitlines()[1:])]
+    (folder / "in.csv").write_text("\n".join(["key,x,y", *lines]))
+    assert command("in.csv", "--id", "key", *memory, "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), np.c_[np.arange(len(X)), LABELS])
+
+
+@pytest.mark.parametrize("delimiter", ["\t", r"\t"])
+def test_tabs_as_delimiters(delimiter, command, folder):
+    (folder / "in.csv").write_text(csv_text(X).replace(",", "\t"))
+    assert command("in.csv", "--delimiter", delimiter, "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("delimiter", ["ab", "", "é"])
+def test_delimiters_are_single_characters(delimiter, command, folder):
+    result = command("points.csv", "--delimiter", delimiter)
+    assert result.code == 2
+    assert "expected one ASCII character" in result.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+@pytest.mark.parametrize("name", ["csv", "parquet", "npy"])
+def test_pipes_are_read_once(name, memory, command, folder):
+    WRITERS[name](str(folder / f"in.{name}"))
+    reading, writing = os.pipe()
+    os.write(writing, (folder / f"in.{name}").read_bytes())
+    os.close(writing)
+    path = f"/dev/fd/{reading}"
+    try:
+        result = command(path, "--from", name, "-c", "0,1", *memory, "-o", "out.npy", "-q")
+    finally:
+        os.close(reading)
+    assert (result.code, result.err) == (0, "")
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)

@@ -259,3 +259,26 @@ def test_ignored_signals_stay_ignored():
         "assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL\n"
     )
     subprocess.run([sys.executable, "-c", code], timeout=120, check=True)
+
+
+@pytest.mark.parametrize("more", [[], ["--to", "csv"]])
+def test_outputs_are_not_compressed(more, folder, monkeypatch):
+    result = run(monkeypatch, "cluster", "points.csv", "-o", "labels.csv.gz", *more)
+    assert result.code == 2
+    assert "labels.csv.gz would not be compressed. Leave out .gz" in result.err
+    assert not (folder / "labels.csv.gz").exists()
+
+
+def test_suffixes_with_wildcards_leave_nothing_behind(tmp_path):
+    with pytest.raises(KeyError), opened_output(str(tmp_path / "out.[a]"), force=False):
+        raise KeyError
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_missing_pyarrow_is_named_with_its_extra(suffix, folder, monkeypatch):
+    (folder / f"in.{suffix}").write_bytes((folder / "points.csv").read_bytes())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run(monkeypatch, "cluster", f"in.{suffix}")
+    assert result.code == 1
+    assert "pyarrow cannot be imported, but the command line needs it. Install" in result.err

@@ -84,6 +84,25 @@ def test_columns_that_begin_with_integers_are_numbers(command, tmp_path):
     assert command("in.csv", "--memory", "1GB", "--bandwidth", "1", "--tau", "2", "-q").code == 0
 
 
+@pytest.mark.parametrize("options", [[], ["-c", "x"]])
+def test_columns_that_begin_empty_may_have_text_later(options, command, tmp_path):
+    filler = "a" * 15_000  # so that the last line is in the second block of the file
+    lines = ["x,text,note", *(f"{i % 2},{filler}," for i in range(1200)), "1,end,late"]
+    (tmp_path / "in.csv").write_text("\n".join(lines))
+    arguments = ("--memory", "1GB", "--bandwidth", "1", "--tau", "2", "-o", "out.parquet", "-q")
+    result = command("in.csv", *options, *arguments)
+    assert (result.code, result.err) == (0, "")
+    assert pq.read_table("out.parquet")["note"].to_pylist()[-1] == "late"
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_large_integers_become_floats(memory, command):
+    large = pa.array(np.arange(50) + (2**53 + 1))
+    pq.write_table(pa.table({"x": large}), "in.parquet")
+    result = command("in.parquet", *memory, "--bandwidth", "5", "--tau", "5", "-q")
+    assert (result.code, result.err) == (0, "")
+
+
 def test_weights_and_parameters_are_those_of_the_fit(command):
     weights = np.arange(len(X)) % 3
     pq.write_table(table().append_column("w", pa.array(weights)), "in.parquet")
@@ -91,6 +110,19 @@ def test_weights_and_parameters_are_those_of_the_fit(command):
     assert command("in.parquet", *options.split(), "-o", "out.npy", "-q").code == 0
     model = qs.QuickShift(2.0, 4.0, kernel="epanechnikov").fit(X, sample_weight=weights)
     np.testing.assert_array_equal(np.load("out.npy"), model.labels_)
+
+
+def test_sizes_are_sums_of_weights_in_both_fits(command):
+    weights = np.arange(len(X)) % 3 + 0.5
+    pq.write_table(table().append_column("w", pa.array(weights)), "in.parquet")
+    arguments = ("in.parquet", "--weights", "w", "--bandwidth", "2", "--tau", "4", "--json")
+    whole = json.loads(command(*arguments).out)
+    parts = json.loads(command(*arguments, "--memory", "1GB").out)
+    for facts in (whole, parts):
+        sizes = [cluster["size"] for cluster in facts["clusters"]]
+        assert facts["n_samples"] == len(X)
+        assert sum(sizes) == weights.sum()
+        assert sizes == [cluster["size"] for cluster in whole["clusters"]]
 
 
 def test_missing_values_are_counted_or_dropped(command, tmp_path):

@@ -139,3 +139,57 @@ def test_demo_writes_points_that_can_be_clustered(command):
     written = csv.read_csv("demo.csv")
     np.testing.assert_array_equal(np.c_[written["x"], written["y"]], points)
     assert json.loads(command("cluster", "demo.csv", "--json").out)["n_clusters"] == 2
+
+
+MISSING = np.insert(X, [0, 50], np.nan, axis=0)  # rows 0 and 51 are dropped
+
+
+def test_leaves_have_the_rows_of_the_file(command, tmp_path):
+    (tmp_path / "in.csv").write_text(csv_text(MISSING))
+    arguments = ("tree", "in.csv", "--drop-missing")
+    leaves = qs.QuickShift().fit(X).tree_.leaf_indices
+    facts = json.loads(command(*arguments, "-o", "out.parquet", "--json").out)
+    rows = pq.read_table("out.parquet")["row"].to_numpy()
+    np.testing.assert_array_equal(MISSING[rows], X[leaves])
+    assert facts["leaves"]["row"] == rows.tolist()
+    assert facts["n_dropped"] == 2
+    assert "counted without" not in command(*arguments).out
+    assert "counted without" in command(*arguments, "-o", "tree.npz").out
+
+
+def test_explore_says_how_rows_are_counted(command, tmp_path):
+    (tmp_path / "in.csv").write_text(csv_text(MISSING))
+    assert "counted without" in command("explore", "in.csv", "--drop-missing", "-o", "a.html").out
+    assert "counted without" not in command("explore", "points.csv", "-o", "b.html").out
+
+
+def test_a_whole_tree_on_standard_output(monkeypatch, command, tmp_path):
+    streams = []
+    monkeypatch.setattr("cli_cases.Stream.text", lambda self: streams.append(self) or "")
+    assert command("tree", "points.csv", "--to", "npz", "-o", "-", "-q").code == 0
+    (tmp_path / "tree.npz").write_bytes(streams[0].buffer.getvalue())
+    assert qs.ClusterTree.load("tree.npz") == qs.QuickShift().fit(X).tree_
+
+
+@pytest.mark.parametrize("kind", [["--modes"], ["--coverage", "0.8"]])
+def test_queries_have_the_rows_of_the_file(kind, regression, tmp_path):
+    (tmp_path / "gaps.csv").write_text("x\nnan\n0.25\n\nnan\n0.75\n")
+    arguments = ("--queries", "gaps.csv", "--drop-missing", *kind, "-o", "out.parquet", "--force")
+    assert "Queries dropped" in regression(*arguments).out
+    assert set(pq.read_table("out.parquet")["query"].to_pylist()) == {1, 3}
+    facts = json.loads(regression(*arguments, "--json").out)
+    assert (facts["n_dropped"], facts["n_queries_dropped"]) == (0, 2)
+
+
+def test_queries_without_a_suffix_have_the_format_of_the_input(regression, tmp_path):
+    (tmp_path / "new.dat").write_bytes((tmp_path / "new.csv").read_bytes())
+    assert regression("--queries", "new.dat", "-q").code == 2
+    assert regression("--queries", "new.dat", "--from", "csv", "-o", "out.csv", "-q").code == 0
+    assert csv.read_csv("out.csv").column_names == ["x", "prediction"]
+
+
+def test_names_of_predictions_are_checked_before_the_fit(regression, tmp_path, monkeypatch):
+    (tmp_path / "again.csv").write_text("x,prediction\n0.25,1\n")
+    monkeypatch.setattr(qs.ModalRegressor, "fit", None)
+    result = regression("--queries", "again.csv", "-o", "out.csv")
+    assert "the queries already have a column 'prediction'. Rename that column." in result.err

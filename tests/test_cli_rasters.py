@@ -148,3 +148,11 @@ def test_rasters_that_declare_too_much_are_refused(command):
     assert result.code == 1
     assert "needs 1.8e+05 GB for temporary files" in result.err
     assert result.err.count("\n") == 1
+
+
+def test_polygons_of_a_picture_without_a_place(command, tmp_path, recwarn):
+    np.save("in.npy", np.repeat(np.arange(4.0), 40).reshape(8, 20))
+    result = command("in.npy", "--no-lab", "--polygons", "out.gpkg")
+    assert (result.code, result.err) == (0, "")
+    assert not [str(warning.message) for warning in recwarn if "crs" in str(warning.message)]
+    assert (tmp_path / "out.gpkg").exists()

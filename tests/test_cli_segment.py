@@ -1,6 +1,7 @@
 """`quickshift segment`: pictures in and out give what `segment` gives."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -118,3 +119,12 @@ def test_bad_pictures_end_in_one_line(command, tmp_path):
         assert (result.code, text in result.err) == (code, True), result
         assert result.err.count("\n") == 1
     assert not list(tmp_path.glob("out.*"))
+
+
+def test_a_missing_package_is_noticed_before_the_work(command, monkeypatch):
+    save(PHOTO, "in.png")
+    monkeypatch.setitem(sys.modules, "rasterio", None)
+    monkeypatch.setattr("quickshift.cli.segments.labels_of", None)
+    result = command("in.png", "-o", "out.tif")
+    assert result.code == 1
+    assert "rasterio cannot be imported, but a .tif file needs it" in result.err

@@ -32,13 +32,15 @@ _TERMS = (
 )
 
 
-def cluster_facts(summary: Any) -> dict[str, Any]:
+def cluster_facts(summary: Any, n_samples: int) -> dict[str, Any]:
     """Return the summary of a fit for JSON.
 
     Parameters
     ----------
     summary : quickshift.estimators.Summary
         From ``QuickShift.summary``.
+    n_samples : int
+        Number of rows; the sizes of clusters are sums of weights.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def cluster_facts(summary: Any) -> dict[str, Any]:
     """
     return {
         "n_clusters": len(summary),
-        "n_samples": summary.sizes.sum(),
+        "n_samples": n_samples,
         "features": list(summary.feature_names),
         "clusters": [
             {
@@ -66,13 +68,15 @@ def cluster_facts(summary: Any) -> dict[str, Any]:
     }
 
 
-def cluster_lines(summary: Any, width: int, more: Sequence[str] = ()) -> list[Any]:
+def cluster_lines(summary: Any, n_samples: int, width: int, more: Sequence[str] = ()) -> list[Any]:
     """Return the summary of a fit as texts and tables of rich.
 
     Parameters
     ----------
     summary : quickshift.estimators.Summary
         From ``QuickShift.summary``.
+    n_samples : int
+        Number of rows.
     width : int
         Number of characters per line; with few, some columns are left out.
     more : sequence of str
@@ -84,7 +88,7 @@ def cluster_lines(summary: Any, width: int, more: Sequence[str] = ()) -> list[An
     """
     from rich.text import Text
 
-    title = _title(len(summary), summary.sizes.sum(), summary.feature_names)
+    title = _title(len(summary), n_samples, summary.feature_names)
     columns = _columns(summary)
     if width < _WIDE:
         columns = {name: column for name, column in columns.items() if name not in _LEFT_OUT}
@@ -108,11 +112,12 @@ def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
     list
     """
     clusters = facts["clusters"][:_SHOWN]
+    total = sum(c["size"] for c in facts["clusters"])
     columns = {
         "label": [str(c["label"]) for c in clusters],
         "row": [str(c["row"]) for c in clusters],
-        "size": [str(c["size"]) for c in clusters],
-        "share": [f"{c['size'] / facts['n_samples']:.1%}" for c in clusters],
+        "size": [f"{c['size']:.10g}" for c in clusters],
+        "share": [f"{c['size'] / total:.1%}" for c in clusters],
         "density": [f"{c['density']:.3g}" for c in clusters],
         "significance": [f"{c['significance']:.3g}" for c in clusters],
         "mode": [_point(c["mode"]) for c in clusters],
@@ -123,10 +128,10 @@ def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
     return [title, "", table_of(columns), "", keyed([*hidden, *remarks])]
 
 
-def _title(n_clusters: int, n_samples: float, names: Sequence[str]) -> Any:
+def _title(n_clusters: int, n_samples: int, names: Sequence[str]) -> Any:
     count = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return bold(f"{count} of {n_samples:g} samples by {named}")
+    return bold(f"{count} of {n_samples} samples by {named}")
 
 
 def _columns(summary: Any) -> dict[str, list[str]]:

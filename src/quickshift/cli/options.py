@@ -32,6 +32,7 @@ __all__ = [
     "Scale",
     "Tau",
     "To",
+    "Unused",
     "Weights",
 ]
 
@@ -123,7 +124,7 @@ To = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What separates the cells of a CSV file; a comma by default.",
+        help="What separates the cells of a CSV input, such as ';' or '\\t'; a comma by default.",
         metavar="CHARACTER",
         rich_help_panel=_FILES,
         show_default=False,
@@ -133,7 +134,7 @@ HeaderLine = Annotated[
     bool,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV file has names.",
+        help="Whether the first line of a CSV input has names.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -169,7 +170,17 @@ Identifier = Annotated[
     str | None,
     typer.Option(
         "--id",
-        help="Column of identifiers: no feature, but written next to the labels.",
+        help="Column of identifiers: no feature, but written next to the results.",
+        metavar="NAME",
+        rich_help_panel=_DATA,
+        show_default=False,
+    ),
+]
+Unused = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column of identifiers, which is no feature.",
         metavar="NAME",
         rich_help_panel=_DATA,
         show_default=False,

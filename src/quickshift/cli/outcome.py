@@ -129,7 +129,10 @@ def _sentence(error: Exception) -> str:
         where = f" of {error.filename}" if error.filename else ""
         return f"the disk{where} is full. Free some space, or write to another disk."
     if isinstance(error, MemoryError) and not str(error):
-        return "there is not enough memory. Use --memory to work on parts of the data."
+        return (
+            "there is not enough memory. Use fewer rows or columns; quickshift cluster can also "
+            "work on parts of the data, by --memory."
+        )
     expected = isinstance(error, CommandError | ValueError | TypeError | OSError | MemoryError)
     text = _one_line(error)
     if expected or isinstance(error, ImportError):

@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from quickshift.cli.files.batches import Spooled, rough_size
+from quickshift.cli.files.batches import Spooled, cluster_sizes, rough_size
 from quickshift.cli.files.tables import Source
 from quickshift.cli.outcome import UsageError, raise_if_interrupted
 from quickshift.memory import available_memory, local_fit_bytes
@@ -95,9 +95,7 @@ def partition_facts(model: Any, spooled: Spooled) -> dict[str, Any]:
     -------
     dict
     """
-    import numpy as np
-
-    sizes = np.bincount(model.labels_, minlength=model.n_clusters_)
+    sizes = cluster_sizes(spooled, model.labels_, model.n_clusters_)
     significance = model.significance_
     return {
         "n_clusters": model.n_clusters_,

@@ -10,6 +10,7 @@ from quickshift.cli.commands.steps import (
     checked_format,
     estimator_parameters,
     fit_quick_shift,
+    numbered,
     written,
 )
 from quickshift.cli.files.outputs import STANDARD, scratch_folder
@@ -141,7 +142,7 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
     from quickshift.cli.files.tables import read_table, write_table
 
     with report.timed("read"):
-        table = read_table(request.source)
+        table = read_table(request.source, request.rows)
         request.check_label(table.column_names)
         features = pick_features(table, **request.rows)
         del table  # its rows are those of features.table
@@ -162,9 +163,9 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
         return
     with report.timed("summary"):
         summary = replace(model.summary(), feature_names=names)
-    more = [*remarks, *written(request.output, f"{n_rows} rows")]
-    facts = {**cluster_facts(summary), "n_dropped": n_dropped, "output": request.output}
-    report.show(facts, cluster_lines(summary, report.width, more))
+    more = [*remarks, *numbered(n_dropped), *written(request.output, f"{n_rows} rows")]
+    facts = {**cluster_facts(summary, n_rows), "n_dropped": n_dropped, "output": request.output}
+    report.show(facts, cluster_lines(summary, n_rows, report.width, more))
 
 
 def _cluster_in_parts(request: _Request, limit: int | None, report: Report) -> None:
@@ -188,5 +189,5 @@ def _cluster_in_parts(request: _Request, limit: int | None, report: Report) -> N
             return
         facts = {**partition_facts(model, spooled), "output": request.output}
         remarks = partition_remarks(model, spooled)
-    remarks += written(request.output, f"{spooled.n_rows} rows")
+    remarks += numbered(spooled.n_dropped) + written(request.output, f"{spooled.n_rows} rows")
     report.show(facts, plain_lines(facts, remarks))

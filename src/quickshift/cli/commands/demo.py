@@ -1,5 +1,6 @@
 """`quickshift demo`: points to try the other commands on."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -55,9 +56,9 @@ def demo(
         import quickshift
 
         summary = quickshift.QuickShift().fit(points).summary()
-    summary.feature_names[:] = ["x", "y"]
+    summary = replace(summary, feature_names=["x", "y"])
     more = written(output, f"{rows} rows")
     if more:
         more.append(f"Try: quickshift cluster {output} -o labels.csv")
-    facts = {**cluster_facts(summary), "output": output}
-    report.show(facts, cluster_lines(summary, report.width, more))
+    facts = {**cluster_facts(summary, rows), "output": output}
+    report.show(facts, cluster_lines(summary, rows, report.width, more))

@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from quickshift.cli import options
-from quickshift.cli.commands.steps import estimator_parameters, fit_quick_shift, written
+from quickshift.cli.commands.steps import (
+    estimator_parameters,
+    fit_quick_shift,
+    numbered,
+    read_features,
+    written,
+)
 from quickshift.cli.files.outputs import check_target, replaced_file
 from quickshift.cli.outcome import UsageError
 from quickshift.cli.report import Report, keyed, shows_progress
@@ -40,7 +46,7 @@ def explore(
     force: options.Force = False,
     columns: options.Columns = None,
     weights: options.Weights = None,
-    identifier: options.Identifier = None,
+    identifier: options.Unused = None,
     drop_missing: options.DropMissing = False,
     bandwidth: options.Bandwidth = "local",
     tau: options.Tau = "auto",
@@ -75,12 +81,11 @@ def explore(
         period=period,
         scale=scale,
     )
-    from quickshift.cli.files.features import pick_features
-    from quickshift.cli.files.tables import Source, read_table
+    from quickshift.cli.files.tables import Source
 
     with report.timed("read"):
-        features = pick_features(
-            read_table(Source(file, source_format, delimiter, header)),
+        features = read_features(
+            Source(file, source_format, delimiter, header),
             columns=columns,
             weights=weights,
             others=[] if identifier is None else [identifier],
@@ -98,7 +103,9 @@ def explore(
     lines = [
         f"Clusters: {model.n_clusters_}, of {n_rows} samples by {', '.join(features.names)}",
         *features.remarks,
+        *numbered(features.n_dropped),
         *written(output, "open it in a browser"),
     ]
-    facts = {"n_clusters": model.n_clusters_, "n_samples": n_rows, "output": output}
+    facts = {"n_clusters": model.n_clusters_, "n_samples": n_rows}
+    facts |= {"n_dropped": features.n_dropped, "output": output}
     report.show(facts, [keyed(lines)])

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from quickshift.cli import options
-from quickshift.cli.commands.steps import checked_format, written
+from quickshift.cli.commands.steps import checked_format, read_features, written
 from quickshift.cli.files.outputs import STANDARD
-from quickshift.cli.outcome import UsageError, raise_if_interrupted
+from quickshift.cli.outcome import CommandError, UsageError, raise_if_interrupted
 from quickshift.cli.report import Report, keyed, shows_progress
 from quickshift.cli.values import lengths, number_or_word
 
@@ -120,12 +120,12 @@ def regress(
         "n_jobs": n_jobs,
         "verbose": int(shows_progress(quiet)),
     }
-    from quickshift.cli.files.features import pick_features
-    from quickshift.cli.files.tables import Source, read_table, write_table
+    from quickshift.cli.files.formats import suffix_format
+    from quickshift.cli.files.tables import Source, write_table
 
     with report.timed("read"):
-        features = pick_features(
-            read_table(Source(file, source_format, delimiter, header)),
+        features = read_features(
+            Source(file, source_format, delimiter, header),
             columns=columns,
             weights=weights,
             others=[] if identifier is None else [identifier],
@@ -134,8 +134,14 @@ def regress(
         )
         asked = features
         if queries is not None:
-            table = read_table(Source(queries, None, delimiter, header))
-            asked = pick_features(table, columns=features.names, drop_missing=drop_missing)
+            like = source_format if suffix_format(queries) is None else None
+            asked = read_features(
+                Source(queries, like, delimiter, header),
+                columns=[*features.names],
+                drop_missing=drop_missing,
+            )
+        if not modes and coverage is None:
+            _check_names(asked.table.column_names, features.y.ndim)
     with report.timed("fit"):
         import quickshift
 
@@ -148,8 +154,24 @@ def regress(
         with report.timed("write"):
             write_table(found, output, kind, force=force)
     facts |= {"n_samples": len(features.X), "n_queries": len(asked.X), "features": features.names}
-    facts |= {"bandwidth": model.bandwidth_, "tau": model.tau_, "output": output}
-    _show(report, facts, features, written(output, f"{found.num_rows} rows"))
+    facts |= {"bandwidth": model.bandwidth_, "tau": model.tau_, "n_dropped": features.n_dropped}
+    facts |= {"n_queries_dropped": asked.n_dropped, "output": output}
+    more = written(output, f"{found.num_rows} rows")
+    if asked is not features and asked.n_dropped:
+        more.insert(0, f"Queries dropped: {asked.n_dropped} rows with missing values.")
+    _show(report, facts, features, more)
+
+
+def _check_names(names: list[str], n_axes: int) -> None:
+    """Raise if a column of predictions would have the name of another column."""
+    taken = [name for name in names if _is_prediction(name, n_axes)]
+    if taken:
+        raise CommandError(f"the queries already have a column {taken[0]!r}. Rename that column.")
+
+
+def _is_prediction(name: str, n_axes: int) -> bool:
+    """Return whether a name is one that `_coordinates` gives to predictions."""
+    return name == "prediction" if n_axes == 1 else name.startswith("prediction_")
 
 
 def _bandwidth(text: str) -> Any:
@@ -167,12 +189,14 @@ def _predicted(
 
     if coverage is not None:
         found = model.predict_set(asked.X, coverage)
-        columns = {"query": found.queries, **_coordinates("lower", found.lower)}
+        columns = {"query": asked.rows[found.queries], **_coordinates("lower", found.lower)}
         columns |= _coordinates("upper", found.upper)
         return table_from(columns), {"n_intervals": len(found.lower), "coverage": coverage}
     if modes:
         found = model.predict_modes(asked.X)
-        return table_from(mode_columns(found)), {"n_modes": len(found.values)}
+        columns = mode_columns(found)
+        columns["query"] = asked.rows[columns["query"]]
+        return table_from(columns), {"n_modes": len(found.values)}
     return extended(asked.table, _coordinates("prediction", model.predict(asked.X))), {}
 
 

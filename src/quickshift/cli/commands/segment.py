@@ -169,6 +169,10 @@ def _check_outputs(output: str | None, polygons: str | None, *, force: bool) -> 
         raise UsageError(f"{output} would blur the labels. Write .png, .tif or .npy.")
     for target in (output, polygons):
         check_target(target, force=force)
+    if output is not None and picture_format_of(output) == "tiff":
+        from quickshift.cli.files.rasters import check_rasters
+
+        check_rasters()
     if polygons is not None:
         from quickshift.cli.files.polygons import check_polygons
 

@@ -3,12 +3,19 @@
 from typing import Any
 
 from quickshift.cli import options
-from quickshift.cli.files.formats import format_of
+from quickshift.cli.files.formats import check_uncompressed, format_of
 from quickshift.cli.files.outputs import STANDARD, check_target
 from quickshift.cli.outcome import raise_if_interrupted
 from quickshift.cli.values import lengths, number_or_word, whole_or_word
 
-__all__ = ["checked_format", "estimator_parameters", "fit_quick_shift", "written"]
+__all__ = [
+    "checked_format",
+    "estimator_parameters",
+    "fit_quick_shift",
+    "numbered",
+    "read_features",
+    "written",
+]
 
 
 def estimator_parameters(
@@ -37,6 +44,20 @@ def estimator_parameters(
     }
 
 
+def read_features(source: Any, **rows: Any) -> Any:
+    """Read a table and pick its features, by the arguments of ``pick_features``."""
+    from quickshift.cli.files.features import pick_features
+    from quickshift.cli.files.tables import read_table
+
+    return pick_features(read_table(source, rows), **rows)
+
+
+def numbered(n_dropped: int, where: str = "") -> list[str]:
+    """Return a remark on the numbers of rows, if some were dropped."""
+    text = f"Row numbers: counted without the rows that were dropped{where}."
+    return [text] if n_dropped else []
+
+
 def fit_quick_shift(features: Any, parameters: dict[str, Any], *, progress: bool) -> Any:
     """Fit the estimator of the library, with a bar if the fit takes long."""
     import quickshift
@@ -50,6 +71,7 @@ def checked_format(output: str | None, given: Any, *, force: bool) -> str | None
     """Return the format of an output, after checking that it can be written."""
     if output is None:
         return None
+    check_uncompressed(output)
     check_target(output, force=force)
     return format_of(output, given, "--to")
 

@@ -9,9 +9,11 @@ from quickshift.cli.commands.steps import (
     checked_format,
     estimator_parameters,
     fit_quick_shift,
+    numbered,
+    read_features,
     written,
 )
-from quickshift.cli.files.outputs import STANDARD, replaced_file
+from quickshift.cli.files.outputs import STANDARD, opened_output, replaced_file, scratch_folder
 from quickshift.cli.report import Report, bold, keyed, shows_progress, table_of
 
 __all__ = ["EXAMPLE", "tree"]
@@ -65,7 +67,7 @@ def tree(
     force: options.Force = False,
     columns: options.Columns = None,
     weights: options.Weights = None,
-    identifier: options.Identifier = None,
+    identifier: options.Unused = None,
     drop_missing: options.DropMissing = False,
     significance: Significance = None,
     prominence: Prominence = None,
@@ -97,12 +99,11 @@ def tree(
         period=period,
         scale=scale,
     )
-    from quickshift.cli.files.features import pick_features
-    from quickshift.cli.files.tables import Source, read_table
+    from quickshift.cli.files.tables import Source
 
     with report.timed("read"):
-        features = pick_features(
-            read_table(Source(file, source_format, delimiter, header)),
+        features = read_features(
+            Source(file, source_format, delimiter, header),
             columns=columns,
             weights=weights,
             others=[] if identifier is None else [identifier],
@@ -115,30 +116,37 @@ def tree(
     found = found.prune(significance=significance, prominence=prominence, min_size=min_size)
     if output is not None:
         with report.timed("write"):
-            _write(found, output, kind, force=force)
-    _show(report, found, features, output)
+            _write(found, features, output, kind, force=force)
+    _show(report, found, features, output, kind)
 
 
-def _write(found: Any, output: str, kind: str | None, *, force: bool) -> None:
+def _write(found: Any, features: Any, output: str, kind: str | None, *, force: bool) -> None:
     from quickshift.cli.files.tables import table_from, write_table
 
-    if kind == "npz" and output != STANDARD:
+    if kind != "npz":
+        write_table(table_from(_leaves(found, features)), output, kind, force=force)
+    elif output == STANDARD:
+        with scratch_folder() as scratch, opened_output(output, force=force) as file:
+            found.save(scratch / "tree.npz")
+            file.write((scratch / "tree.npz").read_bytes())
+    else:
         with replaced_file(output, force=force) as partial:
             found.save(partial)
-        return
-    write_table(table_from(_leaves(found)), output, kind, force=force)
 
 
-def _leaves(found: Any) -> dict[str, Any]:
+def _leaves(found: Any, features: Any) -> dict[str, Any]:
+    """Return the columns of the table of leaves, with the rows of the file."""
     import numpy as np
 
     from quickshift.stages.tree.export import leaf_columns
 
-    return {"leaf": np.arange(len(found)), **leaf_columns(found)}
+    columns = leaf_columns(found)
+    columns["row"] = features.rows[columns["row"]]
+    return {"leaf": np.arange(len(found)), **columns}
 
 
-def _show(report: Report, found: Any, features: Any, output: str | None) -> None:
-    columns = _leaves(found)
+def _show(report: Report, found: Any, features: Any, output: str | None, kind: str | None) -> None:
+    columns = _leaves(found, features)
     shown = (-columns["significance"]).argsort(kind="stable")[:_SHOWN]
     cells = {
         name.replace("_", " "): [_cell(name, values[i]) for i in shown]
@@ -151,11 +159,13 @@ def _show(report: Report, found: Any, features: Any, output: str | None) -> None
             else []
         ),
         *features.remarks,
+        *(numbered(features.n_dropped, f" in {output}") if kind == "npz" else []),
         *written(output, f"{len(found)} leaves"),
     ]
     title = f"Cluster tree of {features.table.num_rows} samples: {len(found)} leaves, "
     title += f"{len(found.merges)} merges"
-    facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges, "output": output}
+    facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges}
+    facts |= {"n_dropped": features.n_dropped, "output": output}
     report.show(facts, [bold(title), "", table_of(cells), "", keyed(remarks)])
 
 

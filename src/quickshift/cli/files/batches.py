@@ -1,7 +1,6 @@
 """Tables that are read in parts, because they may be larger than memory."""
 
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Flags, Numbers
+from quickshift.arrays import Flags, Floats, Numbers
 from quickshift.cli.files.arrays import read_npy
 from quickshift.cli.files.features import (
     choose_columns,
@@ -20,11 +19,18 @@ from quickshift.cli.files.features import (
 )
 from quickshift.cli.files.formats import check_input
 from quickshift.cli.files.outputs import STANDARD
-from quickshift.cli.files.tables import Source, csv_options, read_table, table_from, unreadable
+from quickshift.cli.files.tables import (
+    Source,
+    csv_options,
+    csv_schema,
+    read_table,
+    table_from,
+    unreadable,
+)
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
-__all__ = ["Spooled", "labeled_parts", "rough_size", "spool"]
+__all__ = ["Spooled", "cluster_sizes", "labeled_parts", "rough_size", "spool"]
 
 _ROWS = 1 << 18  # per part
 _SAMPLE = 1 << 20  # bytes of a CSV file from which its number of rows is estimated
@@ -95,6 +101,8 @@ def spool(
             names = choose_columns(schema, columns, weights=weights, others=others)
             weight = None if weights is None else resolve_column(schema, weights)
             used = [*names, *([] if weight is None else [weight])]
+            if source.kind in ("csv", "tsv"):
+                schema = _with_texts(schema, used)
             written = _with_floats(schema, used)
             writer = stack.enter_context(pq.ParquetWriter(path, written))
             for part in parts(used):
@@ -104,7 +112,7 @@ def spool(
                 n_missing += int(np.count_nonzero(missing))
                 kept = part.filter(pa.array(~missing)) if missing.any() else part
                 n_rows += kept.num_rows
-                writer.write_table(kept.cast(written))
+                writer.write_table(kept.cast(written, safe=False))
         except (pa.ArrowException, ValueError, EOFError) as error:
             raise CommandError(unreadable(source, error)) from error
     if n_missing and not drop_missing:
@@ -152,6 +160,35 @@ def labeled_parts(
             row += part.num_rows
 
 
+def cluster_sizes(spooled: Spooled, labels: Numbers, n_clusters: int) -> Floats:
+    """Return the sum of the weights of each cluster; rows without weights count once.
+
+    Parameters
+    ----------
+    spooled : Spooled
+        The table.
+    labels : ndarray of shape (n_rows,)
+        The labels.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+    """
+    import pyarrow.parquet as pq
+
+    if spooled.weights is None:
+        return np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    sizes, row = np.zeros(n_clusters), 0
+    with pq.ParquetFile(spooled.path) as file:
+        for batch in file.iter_batches(batch_size=_ROWS, columns=[spooled.weights]):
+            part = labels[row : row + batch.num_rows]
+            sizes += np.bincount(part, batch.column(0).to_numpy(), minlength=n_clusters)
+            row += batch.num_rows
+    return sizes
+
+
 def rough_size(source: Source) -> tuple[int, int] | None:
     """Return about how many rows and columns a file has, or None if that is unknown.
 
@@ -167,6 +204,8 @@ def rough_size(source: Source) -> tuple[int, int] | None:
     path = Path(source.path)
     if source.path == STANDARD or not path.is_file() or source.kind == "npz":
         return None
+    with optional_import("pyarrow", "cli", "the command line"):
+        import pyarrow  # noqa: F401 (only whether it is there)
     try:
         return _SIZES[source.kind](source, path)
     except (OSError, ValueError, NotImplementedError):
@@ -176,10 +215,9 @@ def rough_size(source: Source) -> tuple[int, int] | None:
 def _csv_size(source: Source, path: Path) -> tuple[int, int]:
     with path.open("rb") as file:
         text = file.read(_SAMPLE)
-    delimiter = (source.delimiter or ("\t" if source.kind == "tsv" else ",")).encode()
     lines = max(text.count(b"\n"), 1)
     rows = path.stat().st_size * lines // max(len(text), 1)
-    return rows, text.split(b"\n", 1)[0].count(delimiter) + 1
+    return rows, text.split(b"\n", 1)[0].count(source.separator.encode()) + 1
 
 
 def _npy_size(source: Source, _: Path) -> tuple[int, int]:
@@ -216,18 +254,15 @@ _SIZES = {
 
 @contextmanager
 def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
+    if source.is_stream and source.kind != "npz":
+        source = _on_disk(source, folder)
     if source.kind in ("csv", "tsv"):
-        if source.path == STANDARD:
-            source = _on_disk(source, folder)
-        yield _csv_schema(source), lambda used: _csv_parts(source, used)
-        return
-    if source.kind == "npz":
+        schema = csv_schema(source, source.path)
+        yield schema, lambda used: _csv_parts(source, used, schema.names)
+    elif source.kind == "npz":
         table = read_table(source)
         yield table.schema, lambda _: (table.slice(i, _ROWS) for i in range(0, len(table), _ROWS))
-        return
-    if source.path == STANDARD:
-        source = _on_disk(source, folder)
-    if source.kind == "npy":
+    elif source.kind == "npy":
         yield from _npy_parts(source)
     elif source.kind == "parquet":
         yield from _parquet_parts(source)
@@ -236,28 +271,25 @@ def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def _on_disk(source: Source, folder: Path) -> Source:
-    """Copy standard input to a file."""
+    """Copy standard input or a pipe to a file."""
     path = folder / f"input.{source.kind}"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+    with path.open("wb") as file, source.opened() as stream:
+        shutil.copyfileobj(stream, file)
     return replace(source, path=str(path), format=source.kind)
 
 
-def _csv_schema(source: Source) -> Any:
-    from pyarrow import csv
+def _csv_parts(source: Source, used: list[str], names: list[str]) -> Iterator[Any]:
+    """Read a CSV file; the types of its first part do not bind the others.
 
-    with csv.open_csv(source.path, **csv_options(source, threads=False)) as reader:
-        return reader.schema
-
-
-def _csv_parts(source: Source, used: list[str]) -> Iterator[Any]:
-    """Read a CSV file; the features are floats, even if those of the first part are integers."""
+    The features are floats, even if they begin with integers, and the other columns are text.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
-    numbers = csv.ConvertOptions(column_types=dict.fromkeys(used, pa.float64()))
+    kinds = {name: pa.float64() if name in used else pa.string() for name in names}
     options = csv_options(source, threads=False)  # an error then names the line
-    with csv.open_csv(source.path, convert_options=numbers, **options) as reader:
+    convert = csv.ConvertOptions(column_types=kinds)
+    with csv.open_csv(source.path, convert_options=convert, **options) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -290,6 +322,13 @@ def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
         numbers = range(file.num_record_batches)
         parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
         yield file.schema, lambda _: parts
+
+
+def _with_texts(schema: Any, used: list[str]) -> Any:
+    """Return the schema of a CSV file in which columns that are not used are text."""
+    import pyarrow as pa
+
+    return pa.schema([f if f.name in used else pa.field(f.name, pa.string()) for f in schema])
 
 
 def _with_floats(schema: Any, used: list[str]) -> Any:

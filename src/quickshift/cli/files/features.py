@@ -1,12 +1,12 @@
 """What a command needs from a table: features, weights and responses as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.cli.outcome import CommandError
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "pick_features",
     "resolve_column",
     "split_columns",
+    "text_columns",
 ]
 
 _MOST_NAMED = 12  # columns that a message lists
@@ -30,6 +31,8 @@ class Features:
     ----------
     table : pyarrow.Table
         All columns, without the rows that were dropped.
+    rows : ndarray of shape (n_samples,)
+        Their numbers in the file, counted from 0.
     names : list of str
         The columns of the features.
     X : ndarray of shape (n_samples, n_features)
@@ -45,6 +48,7 @@ class Features:
     """
 
     table: Any
+    rows: Indices
     names: list[str]
     X: Floats
     weights: Floats | None
@@ -107,12 +111,12 @@ def pick_features(
     w = None if weight is None else np.ascontiguousarray(arrays[weight])
     del arrays
     unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
-    roles = split_columns(table.schema, [*others, *used])
+    roles = {*split_columns(table.schema, others), *used}
     named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]
     remarks = [f"Not used: {', '.join(named)}, because they are not numbers."] if named else []
     if n_missing:
         remarks.append(f"Dropped: {n_missing} rows with missing values.")
-    return Features(table, chosen, X, w, y, n_missing, remarks)
+    return Features(table, np.flatnonzero(kept), chosen, X, w, y, n_missing, remarks)
 
 
 def choose_columns(
@@ -156,13 +160,48 @@ def choose_columns(
 
 def split_columns(schema: Any, given: Sequence[str]) -> list[str]:
     """Return the names of columns, from names or numbers that may be separated by commas."""
-    parts = [
-        part.strip()
-        for text in given
-        for part in ([text] if text in schema.names else text.split(","))
-        if part.strip()
+    names = []
+    for text in given:
+        if text in schema.names:
+            names.append(text)
+        else:
+            parts = (_known_part(schema, part) for part in text.split(",") if part.strip())
+            names.extend(resolve_column(schema, part) for part in parts)
+    return list(dict.fromkeys(names))
+
+
+def _known_part(schema: Any, part: str) -> str:
+    """Return a part of a list as it stands if a column has that name, otherwise without spaces."""
+    return part if part in schema.names else part.strip()
+
+
+def text_columns(schema: Any, rows: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a CSV file to be read as text, so that they are written unchanged.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns, with the types that the beginning of the file suggests.
+    rows : mapping
+        Some of the arguments `columns`, `weights`, `others` and `responses` of `pick_features`.
+
+    Returns
+    -------
+    list of str
+        Identifiers and times and, if the features were given, all columns without a role.
+    """
+    from pyarrow import types
+
+    given = rows.get("columns")
+    weights = [] if rows.get("weights") is None else [resolve_column(schema, rows["weights"])]
+    used = {*weights, *split_columns(schema, [*(given or ()), *(rows.get("responses") or ())])}
+    others = split_columns(schema, rows.get("others", ()))
+    return [
+        field.name
+        for field in schema
+        if field.name not in used
+        and (given is not None or field.name in others or types.is_temporal(field.type))
     ]
-    return list(dict.fromkeys(resolve_column(schema, part) for part in parts))
 
 
 def resolve_column(schema: Any, given: str) -> str:

@@ -5,9 +5,7 @@ from pathlib import Path
 from quickshift.cli.files.outputs import STANDARD
 from quickshift.cli.outcome import CommandError, UsageError
 
-__all__ = ["FORMATS", "check_input", "format_of", "picture_format_of"]
-
-FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz")
+__all__ = ["check_input", "check_uncompressed", "format_of", "picture_format_of", "suffix_format"]
 
 _OF_SUFFIX = {
     ".csv": "csv",
@@ -48,7 +46,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     Returns
     -------
     str
-        One of `FORMATS`; "csv" for standard input and output by default.
+        One of "csv", "tsv", "parquet", "arrow", "npy" and "npz"; "csv" for standard input and
+        output by default.
 
     Examples
     --------
@@ -59,16 +58,41 @@ def format_of(path: str, given: str | None, option: str) -> str:
         return given
     if path == STANDARD:
         return "csv"
-    name = Path(path)
-    suffix = name.suffix.lower()
-    if suffix in _COMPRESSED:
-        suffix = Path(name.stem).suffix.lower()
-    if suffix not in _OF_SUFFIX:
+    known = suffix_format(path)
+    if known is None:
+        formats = dict.fromkeys(_OF_SUFFIX.values())
         raise UsageError(
-            f"{path} has the suffix {suffix!r}, expected one of {', '.join(_OF_SUFFIX)}. Say by "
-            f"{option} which format it has: {', '.join(FORMATS)}."
+            f"{path} has the suffix {_suffix(path)!r}, expected one of {', '.join(_OF_SUFFIX)}. "
+            f"Say by {option} which format it has: {', '.join(formats)}."
         )
-    return _OF_SUFFIX[suffix]
+    return known
+
+
+def suffix_format(path: str) -> str | None:
+    """Return the format of a table that its suffix tells, or None.
+
+    Examples
+    --------
+    >>> suffix_format("points.csv.gz"), suffix_format("points.dat"), suffix_format("-")
+    ('csv', None, None)
+    """
+    return _OF_SUFFIX.get(_suffix(path))
+
+
+def _suffix(path: str) -> str:
+    """Return the suffix of a file, without that of its compression."""
+    name = Path(path)
+    return (Path(name.stem) if name.suffix.lower() in _COMPRESSED else name).suffix.lower()
+
+
+def check_uncompressed(target: str) -> None:
+    """Raise if the name of an output says that it is compressed, which no output is."""
+    suffix = Path(target).suffix
+    if suffix.lower() in _COMPRESSED:
+        raise UsageError(
+            f"{target} would not be compressed. Leave out {suffix}, write .parquet, or write to "
+            f"standard output by -o - and compress that."
+        )
 
 
 def picture_format_of(path: str) -> str:

@@ -5,6 +5,7 @@ it is removed in a ``finally``, so Ctrl-C at any time leaves nothing behind.
 """
 
 import errno
+import glob
 import os
 import shutil
 import sys
@@ -82,7 +83,8 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
             _publish(partial, path, force=force)
             note_output(target)
     finally:
-        for file in path.parent.glob(f"{partial.name}*"):  # databases have journals beside them
+        # Databases have journals beside them.
+        for file in path.parent.glob(f"{glob.escape(partial.name)}*"):
             file.unlink(missing_ok=True)
 
 

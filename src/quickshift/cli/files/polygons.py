@@ -1,6 +1,7 @@
 """Outlines of segments as polygons, in GeoPackage or GeoJSON files, through pyogrio."""
 
 import struct
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,8 @@ _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON", ".json": "GeoJSON"}
 _LITTLE_ENDIAN, _POLYGON = 1, 3  # of well-known binary
 
 
-def check_polygons(target: str | None) -> None:
+def check_polygons(target: str) -> None:
     """Raise if polygons cannot be written, before any work is done."""
-    if target is None:
-        return
     suffix = Path(target).suffix.lower()
     if suffix not in _DRIVERS:
         raise UsageError(
@@ -64,7 +63,10 @@ def write_polygons(
         outlines.append(outline)
         numbers.append(number)
     geometry = np.array(outlines, dtype=object)
-    with replaced_file(target, force=force) as partial:
+    crs = None if place is None else place.crs
+    with replaced_file(target, force=force) as partial, warnings.catch_warnings():
+        if crs is None:  # which is nothing to mend
+            warnings.filterwarnings("ignore", "'crs' was not provided", UserWarning)
         try:
             pyogrio.raw.write(
                 partial,
@@ -74,7 +76,7 @@ def write_polygons(
                 layer="segments",
                 driver=_DRIVERS[partial.suffix.lower()],
                 geometry_type="Polygon",
-                crs=None if place is None else place.crs,
+                crs=crs,
             )
         except (pyogrio.errors.DataSourceError, RuntimeError) as error:
             raise OSError(str(error).rstrip(".")) from error

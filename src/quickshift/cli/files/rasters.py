@@ -17,7 +17,7 @@ from quickshift.cli.files.pictures import Georeference, Picture
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
 
-__all__ = ["can_read_rasters", "check_scratch", "opened_raster", "write_raster"]
+__all__ = ["can_read_rasters", "check_rasters", "check_scratch", "opened_raster", "write_raster"]
 
 _STRIP = 256  # rows that are written at once, as many as a block of the file has
 _SCRATCH = 20  # bytes per pixel: densities and parents of segment_tiles, and labels
@@ -26,6 +26,12 @@ _SCRATCH = 20  # bytes per pixel: densities and parents of segment_tiles, and la
 def can_read_rasters() -> bool:
     """Return whether rasterio is installed."""
     return find_spec("rasterio") is not None
+
+
+def check_rasters() -> None:
+    """Raise if rasters cannot be written, before any work is done."""
+    with optional_import("rasterio", "geo", "a .tif file"):
+        import rasterio  # noqa: F401 (only whether it is there)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ import csv as plain_csv
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,14 +15,16 @@ import numpy as np
 
 from quickshift.arrays import Numbers
 from quickshift.cli.files.arrays import read_npy, read_npz
+from quickshift.cli.files.features import text_columns
 from quickshift.cli.files.formats import check_input, format_of
 from quickshift.cli.files.outputs import STANDARD, opened_output
-from quickshift.cli.outcome import CommandError
+from quickshift.cli.outcome import CommandError, UsageError
 from quickshift.extras import optional_import
 
 __all__ = [
     "Source",
     "csv_options",
+    "csv_schema",
     "extended",
     "read_table",
     "table_from",
@@ -57,7 +60,7 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """The format, from `quickshift.cli.files.formats.FORMATS`."""
+        """The format, as `quickshift.cli.files.formats.format_of` names it."""
         return format_of(self.path, self.format, "--from")
 
     @property
@@ -65,14 +68,44 @@ class Source:
         """How messages call it."""
         return "standard input" if self.path == STANDARD else self.path
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once: standard input, or a pipe."""
+        return self.path == STANDARD or not Path(self.path).is_file()
 
-def read_table(source: Source) -> Any:
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """Yield a binary file to read from."""
+        if self.path == STANDARD:
+            yield sys.stdin.buffer
+        else:
+            with Path(self.path).open("rb") as file:
+                yield file
+
+    @property
+    def separator(self) -> str:
+        """The character between the cells of a CSV file."""
+        if self.delimiter is None:
+            return "\t" if self.kind == "tsv" else ","
+        separator = "\t" if self.delimiter == r"\t" else self.delimiter
+        if len(separator) != 1 or not separator.isascii():
+            raise UsageError(
+                f"--delimiter is {self.delimiter!r}, expected one ASCII character such as ';', or "
+                f"'\\t' for a tab."
+            )
+        return separator
+
+
+def read_table(source: Source, rows: Mapping[str, Any] | None = None) -> Any:
     """Read a whole table.
 
     Parameters
     ----------
     source : Source
         The file.
+    rows : mapping, optional
+        Arguments of `quickshift.cli.files.features.pick_features`, which tell the columns of a CSV
+        file that are read as text, so that they are written unchanged.
 
     Returns
     -------
@@ -84,7 +117,10 @@ def read_table(source: Source) -> Any:
 
     check_input(source.path)
     try:
-        table = _READERS[source.kind](source)
+        if source.kind in ("csv", "tsv"):
+            table = _read_csv(source, rows)
+        else:
+            table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
         pa.default_memory_pool().release_unused()  # what the text needed
     except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
@@ -177,29 +213,40 @@ def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
     """Return the arguments of pyarrow's readers of CSV files."""
     from pyarrow import csv
 
-    delimiter = source.delimiter or ("\t" if source.kind == "tsv" else ",")
     return {
         "read_options": csv.ReadOptions(
             autogenerate_column_names=not source.header, block_size=_BLOCK, use_threads=threads
         ),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "parse_options": csv.ParseOptions(delimiter=source.separator, newlines_in_values=True),
     }
 
 
-def _read_csv(source: Source) -> Any:
+def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     file: Any = source.path
-    if source.path == STANDARD:
-        file = pa.py_buffer(sys.stdin.buffer.read())
+    if source.is_stream:
+        with source.opened() as stream:
+            file = pa.py_buffer(stream.read())
     else:
         _refuse_utf16(source)
+    texts = [] if rows is None else text_columns(csv_schema(source, _again(file)), rows)
+    kinds = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
     try:
-        return csv.read_csv(_again(file), **csv_options(source))
+        return csv.read_csv(_again(file), convert_options=kinds, **csv_options(source))
     except pa.ArrowInvalid:
         # Only a single thread knows in which line it is.
-        return csv.read_csv(_again(file), **csv_options(source, threads=False))
+        options = csv_options(source, threads=False)
+        return csv.read_csv(_again(file), convert_options=kinds, **options)
+
+
+def csv_schema(source: Source, file: Any) -> Any:
+    """Return the columns of a CSV file, with the types that its first block suggests."""
+    from pyarrow import csv
+
+    with csv.open_csv(file, **csv_options(source, threads=False)) as reader:
+        return reader.schema
 
 
 def _refuse_utf16(source: Source) -> None:
@@ -262,12 +309,13 @@ def _as_table(array: Numbers) -> Any:
 
 
 def _seekable(source: Source) -> Any:
-    return io.BytesIO(sys.stdin.buffer.read()) if source.path == STANDARD else source.path
+    if not source.is_stream:
+        return source.path
+    with source.opened() as stream:
+        return io.BytesIO(stream.read())
 
 
 _READERS = {
-    "csv": _read_csv,
-    "tsv": _read_csv,
     "parquet": _read_parquet,
     "arrow": _read_arrow,
     "npy": _read_npy,
@@ -330,7 +378,7 @@ def _write_arrow(parts: Iterator[Any], file: IO[bytes]) -> None:
 
 
 def _write_npy(parts: Iterator[Any], file: IO[bytes]) -> None:
-    columns = _arrays_of(parts)
+    columns = {name: _as_numbers(array) for name, array in _arrays_of(parts).items()}
     first = next(iter(columns.values()))
     array = first if len(columns) == 1 else np.column_stack(list(columns.values()))
     if array.dtype.kind not in "biuf":
@@ -339,6 +387,16 @@ def _write_npy(parts: Iterator[Any], file: IO[bytes]) -> None:
             "another format, such as .parquet."
         )
     np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _as_numbers(array: Numbers) -> Numbers:
+    """Return identifiers that were read as text as numbers, if they are."""
+    for kind in (np.int64, np.float64) if array.dtype == object else ():
+        try:
+            return array.astype(kind)
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return array
 
 
 def _write_npz(parts: Iterator[Any], file: IO[bytes]) -> None:
