@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import quickshift as qs
-from explorer_cases import cuts_of
+from explorer_cases import cuts_of, grid_fit
 from plot_cases import fits
 from quickshift.datasets import blobs, two_branches
 from quickshift.explorer.clusters import pack_clusters
@@ -172,6 +172,14 @@ def test_every_cut_of_the_page_equals_that_of_the_estimator(name):
     header, arrays = unpack(pack_clusters(model, None, None))
     for cut, labels in cuts_of(model, 5):
         assert_array_equal(labels_of(arrays, cut, header["chosen"]), labels, err_msg=str(cut))
+
+
+def test_a_tau_that_is_the_length_of_a_move_is_the_cut_of_the_fit():
+    model = grid_fit()
+    header, arrays = unpack(pack_clusters(model, None, None))
+    step = np.searchsorted(arrays["starts"], 0.1, side="right") - 1
+    assert step == header["chosen"]
+    assert_array_equal(labels_of(arrays, {"tau": step}, step), model.labels_at(0.1))
 
 
 def test_a_page_has_the_columns_of_the_samples():

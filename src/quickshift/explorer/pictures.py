@@ -50,7 +50,7 @@ def pack_picture(forest: SegmentForest, image: Any) -> bytes:
         "absent": Section(outside, "i32"),
         "nearest": Section(np.full(outside.size, -1), "i32"),
         "levels": Section(levels.values, "f64"),
-        "starts": Section(levels.starts, "f32"),
+        "starts": Section(levels.starts, "f64"),
         **{f"c{i}": Section(colors[..., i].reshape(-1), "u8", delta=True) for i in range(3)},
     }
     header = {

@@ -1,7 +1,7 @@
 // The slider, with the number of clusters at each of its values behind it.
 
 import { count, drag, el, logTicks, short, svg } from "./dom.js";
-import { stepAt } from "./ladder.js";
+import { rounded, stepAt, stepOf } from "./ladder.js";
 
 /** @typedef {import("./ladder.js").Ladder} Ladder */
 
@@ -62,7 +62,7 @@ export class CutPanel {
     const text = `${count(clusters)} ${this.noun}${clusters === 1 ? "" : "s"}`;
     this.symbol.textContent = ladder.symbol;
     this.said.textContent = fitted ? `${text}, ${this.reset.textContent.toLowerCase()}` : text;
-    this.number.value = fitted ? String(Number(value.toPrecision(6))) : String(value);
+    this.number.value = String(fitted ? rounded(value) : value);
     this.slider.setAttribute("aria-label", ladder.title);
     this.slider.setAttribute("aria-valuetext", `${ladder.symbol} ${short(value)}, ${text}`);
     if (!this.sliding) this.slider.value = String(Math.round(STEPS * this.share(value)));
@@ -94,9 +94,8 @@ export class CutPanel {
 
   type() {
     const value = Number(this.number.value);
-    if (this.number.value !== "" && value >= 0) {
-      this.calls.choose(this.ladder, stepAt(this.ladder.starts, value));
-    };
+    if (this.number.value === "" || !(value >= 0)) return;
+    this.calls.choose(this.ladder, stepOf(this.ladder, value));
   }
 
   /** Return the next step with more or fewer clusters, or -1. @param {number} sign 1 for more */
