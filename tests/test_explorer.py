@@ -273,6 +273,23 @@ def test_branches_and_sets_of_a_regression_are_those_of_the_model():
     assert_array_equal(arrays["interval_low"][skipped : skipped + sets.lower.size], sets.lower)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "epanechnikov", "rtol": 1e-6}, {"period": [6.0]}, {"period": 6.0}]
+)
+def test_the_python_of_a_regression_is_the_same_fit(options, weighted):
+    X, y = two_branches().sample(200, seed=0)
+    weights = np.arange(200) % 3 if weighted else None
+    model = qs.ModalRegressor(**options).fit(X, y, sample_weight=weights)
+    line = unpack(pack_regression(model, None))[0]["python"]["fit"].format(0.01)
+    names = {"ModalRegressor": qs.ModalRegressor, "numpy": np, "X": X, "y": y}
+    again = eval(line, {**names, "sample_weight": weights})
+    assert ("sample_weight" in line) == weighted
+    assert_array_equal(again.predict(X), model.predict(X))
+    for name in ("kernel", "rtol", "period"):
+        assert getattr(again, name) == getattr(model, name)
+
+
 # The page
 
 
