@@ -280,6 +280,17 @@ def test_tree_is_pruned_as_in_python(quiet, folder):
     assert eval(line, {"tree": tree}).tolist() == labels
 
 
+def test_labels_from_elsewhere_are_shown_on_a_tree(quiet, folder):
+    tree = fitted(1_000).tree_
+    quiet.open(written(folder, tree, X=points(1_000)))
+    opened = colors_of_modes(quiet)
+    for labels in ([2 * label for label in tree.labels().tolist()], [-1] * 1_000):
+        quiet.run("explorer.showLabels(Int32Array.from(arguments[0]))", labels)
+        assert quiet.labels() == labels
+        shown = colors_of_modes(quiet)
+        assert shown == (opened if labels[0] >= 0 else {})
+
+
 def test_lost_context_leaves_a_picture_and_a_message(quiet, folder):
     quiet.open(written(folder, fitted(1_000)))
     quiet.run("explorer.plot.scatter.gl.getExtension('WEBGL_lose_context').loseContext()")

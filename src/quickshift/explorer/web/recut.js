@@ -171,8 +171,8 @@ export class Forest {
 
   /** Take labels from elsewhere. @param {(position: number) => number} labelAt */
   setLabels(labelAt) {
-    const first = new Map(); // the highest position of each label; of a tree, the first
-    for (const i of this.order.length ? this.order : this.labels.keys()) {
+    const first = new Map(); // the highest position of each label; of a tree, its highest leaf
+    for (const i of this.order.length ? this.order : [...(this.leaf ?? []), ...this.labels.keys()]) {
       if (!first.has(labelAt(i))) first.set(labelAt(i), i);
     }
     const names = [...first.keys()].filter((label) => label >= 0).sort((a, b) => a - b);
