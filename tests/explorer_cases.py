@@ -2,10 +2,18 @@
 
 import numpy as np
 
+import quickshift as qs
 from quickshift.explorer.clusters import pack_clusters
 from quickshift.explorer.packing import unpack
 
 CUTS = 9  # levels of tau, and scores, that are compared
+
+
+def grid_fit():
+    """Return a fit whose tau is the length of many moves."""
+    axis = 0.1 * np.arange(12)
+    X = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    return qs.QuickShift(bandwidth=0.2, tau=0.1).fit(X)
 
 
 def cuts_of(model, count):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import quickshift as qs
-from explorer_cases import cuts_of
+from explorer_cases import cuts_of, grid_fit
 from plot_cases import fits
 from quickshift.datasets import blobs, two_branches
 from quickshift.explorer.clusters import pack_clusters
@@ -174,6 +174,14 @@ def test_every_cut_of_the_page_equals_that_of_the_estimator(name):
         assert_array_equal(labels_of(arrays, cut, header["chosen"]), labels, err_msg=str(cut))
 
 
+def test_a_tau_that_is_the_length_of_a_move_is_the_cut_of_the_fit():
+    model = grid_fit()
+    header, arrays = unpack(pack_clusters(model, None, None))
+    step = np.searchsorted(arrays["starts"], 0.1, side="right") - 1
+    assert step == header["chosen"]
+    assert_array_equal(labels_of(arrays, {"tau": step}, step), model.labels_at(0.1))
+
+
 def test_a_page_has_the_columns_of_the_samples():
     model = fits()["local"]
     header, arrays = unpack(pack_clusters(model, None, ["a", "b"]))
@@ -263,6 +271,23 @@ def test_branches_and_sets_of_a_regression_are_those_of_the_model():
     sets = model.predict_set(arrays["grid"][:, None], header["coverages"][header["coverage"]])
     skipped = arrays["n_intervals"][: header["coverage"]].sum()
     assert_array_equal(arrays["interval_low"][skipped : skipped + sets.lower.size], sets.lower)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "epanechnikov", "rtol": 1e-6}, {"period": [6.0]}, {"period": 6.0}]
+)
+def test_the_python_of_a_regression_is_the_same_fit(options, weighted):
+    X, y = two_branches().sample(200, seed=0)
+    weights = np.arange(200) % 3 if weighted else None
+    model = qs.ModalRegressor(**options).fit(X, y, sample_weight=weights)
+    line = unpack(pack_regression(model, None))[0]["python"]["fit"].format(0.01)
+    names = {"ModalRegressor": qs.ModalRegressor, "numpy": np, "X": X, "y": y}
+    again = eval(line, {**names, "sample_weight": weights})
+    assert ("sample_weight" in line) == weighted
+    assert_array_equal(again.predict(X), model.predict(X))
+    for name in ("kernel", "rtol", "period"):
+        assert getattr(again, name) == getattr(model, name)
 
 
 # The page

@@ -83,6 +83,10 @@ def slider(page):
     return page.driver.find_element("css selector", ".quickshift input[type=range]")
 
 
+def button_of(page, text):
+    return page.driver.find_element("xpath", f"//button[text()='{text}']")
+
+
 def colors_of_modes(page):
     script = "return [...explorer.forest.roots].map((r) => [r, explorer.forest.colors[r]])"
     return dict(page.run(script))
@@ -148,6 +152,21 @@ def test_significance_slider_is_a_recut(quiet, folder):
         assert labels == model.recut(min_significance=least).labels_.tolist()
     quiet.driver.find_element("xpath", "//button[text()='As fitted']").click()
     assert quiet.labels() == model.labels_.tolist()
+
+
+def test_the_decision_graph_says_what_is_above_its_line(quiet, folder):
+    quiet.open(written(folder, fitted(1_000)))
+    note = quiet.driver.find_element("css selector", ".decision .note")
+    assert note.text.startswith("Above the dashed line: modes before merging.")
+    choose_tau(quiet)
+    assert note.text.startswith("Modes are the points above the line")
+
+
+def test_marks_that_are_close_have_one_text(quiet, folder):
+    quiet.open(written(folder, fitted(1_000)))
+    texts = quiet.driver.find_element("css selector", ".curve").text.splitlines()
+    assert "fit, chance" in texts
+    assert "fit" not in texts
 
 
 def test_download_and_python_give_the_labels(quiet, folder):
@@ -235,10 +254,20 @@ def test_picture_has_the_labels_of_its_forest(quiet, folder):
     mask[:10, :10] = False
     forest = qs.segment_forest(image, bandwidth=2.0, mask=mask)
     quiet.open(written(folder, forest, image=image))
-    for button in ("Default", "Fewer", "Fewer"):
-        quiet.driver.find_element("xpath", f"//button[text()='{button}']").click()
+    default = quiet.run("return explorer.python()")
+    assert not button_of(quiet, "Default").is_enabled()
+    for button in ("Default", "Fewer", "Fewer", "Default"):
+        button_of(quiet, button).click()
         found = np.array(quiet.labels()).reshape(40, 60)
+        line = quiet.run("return explorer.python()").removeprefix("labels = ")
         np.testing.assert_array_equal(found, forest.labels_at(tau_now(quiet)))
+        np.testing.assert_array_equal(found, eval(line, {"forest": forest}))
+        size = (found == found[20, 30]).sum()
+        assert quiet.run("return explorer.describe(20 * 60 + 30)")[1].endswith(f"of {size} pixels")
+        said = quiet.driver.find_element("css selector", ".said").text
+        assert said.startswith(f"{found.max() + 1:,} segment")
+    assert quiet.run("return explorer.python()") == default
+    assert not button_of(quiet, "Default").is_enabled()
 
 
 def test_tree_is_pruned_as_in_python(quiet, folder):
@@ -249,6 +278,17 @@ def test_tree_is_pruned_as_in_python(quiet, folder):
     labels = quiet.labels()
     line = quiet.driver.find_element("css selector", ".python").text.removeprefix("labels = ")
     assert eval(line, {"tree": tree}).tolist() == labels
+
+
+def test_labels_from_elsewhere_are_shown_on_a_tree(quiet, folder):
+    tree = fitted(1_000).tree_
+    quiet.open(written(folder, tree, X=points(1_000)))
+    opened = colors_of_modes(quiet)
+    for labels in ([2 * label for label in tree.labels().tolist()], [-1] * 1_000):
+        quiet.run("explorer.showLabels(Int32Array.from(arguments[0]))", labels)
+        assert quiet.labels() == labels
+        shown = colors_of_modes(quiet)
+        assert shown == (opened if labels[0] >= 0 else {})
 
 
 def test_lost_context_leaves_a_picture_and_a_message(quiet, folder):
@@ -322,5 +362,18 @@ def test_widget_keeps_its_traits(quiet, folder):
     quiet.run("model.receive('selection', new DataView(Int32Array.from([3, 5]).buffer))")
     chosen = "return Array.from(new Int32Array(model.get('selection').buffer))"
     assert quiet.run(chosen) == [3, 5]
-    quiet.run("model.receive('labels', new DataView(new Int32Array(1000).buffer))")
-    assert quiet.run(sent) == [0] * 1_000
+    other = [[7, 3, -2][row % 3] for row in range(1_000)]
+    quiet.run("model.receive('labels', new DataView(Int32Array.from(arguments[0]).buffer))", other)
+    assert quiet.run(sent) == other
+    assert quiet.run("return model.get('tau')") is None
+    assert [button.text for button in quiet.driver.find_elements("css selector", ".pick")] == [
+        "3",
+        "7",
+    ]
+    assert quiet.driver.find_element("css selector", ".said").text == "2 clusters"
+    assert not button_of(quiet, "Copy Python").is_enabled()
+    quiet.run("arguments[0].click()", button_of(quiet, "As fitted"))
+    quiet.wait("model.saved > 4")
+    assert quiet.run(sent) == model.labels_.tolist()
+    assert button_of(quiet, "Copy Python").is_enabled()
+    assert not button_of(quiet, "As fitted").is_enabled()

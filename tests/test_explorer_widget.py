@@ -50,6 +50,25 @@ def test_a_selection_is_an_array_of_whole_numbers(widget, rows):
         widget.selection = rows
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("tau", -1.0, "tau is -1.0, expected a finite number of at least 0"),
+        ("tau", np.nan, "tau is nan, expected a finite number of at least 0"),
+        ("selection", [3, 490], "selection contains row 490, expected rows from 0 to 489"),
+        ("selection", [-1], "selection contains row -1, expected rows from 0 to 489"),
+        ("labels", [0, 1, 2], "labels has 3 entries, expected 490, one for each row"),
+        ("labels", np.full(490, 2**40), "expected numbers of 32 bits"),
+    ],
+)
+def test_wrong_traits_are_explained_and_not_kept(widget, name, value, message):
+    widget.tau, widget.selection, widget.labels = 2.0, [1], np.full(490, -1)
+    before = widget.get_state([name])
+    with pytest.raises(traitlets.TraitError, match=message):
+        setattr(widget, name, value)
+    assert widget.get_state([name]) == before
+
+
 def test_without_anywidget_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "quickshift.explorer.widget", raising=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from explorer_cases import CUTS, cuts_of
+from explorer_cases import CUTS, cuts_of, grid_fit
 from plot_cases import fits
 from quickshift.explorer.clusters import pack_clusters
 
@@ -23,4 +23,5 @@ for name, model in fits().items():
     cases = [{"cut": cut, "labels": labels.tolist()} for cut, labels in cuts_of(model, CUTS)]
     (folder / f"{file}.json").write_text(json.dumps(cases), encoding="utf-8")
     names.append(file)
+(folder / "grid.bin").write_bytes(pack_clusters(grid_fit(), None, None))
 (folder / "names.json").write_text(json.dumps(names), encoding="utf-8")

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
+import { rounded, scoreLadder, stepAt, stepOf } from "../../src/quickshift/explorer/web/ladder.js";
 import { Forest } from "../../src/quickshift/explorer/web/recut.js";
 import { inflate, unpack } from "../../src/quickshift/explorer/web/unpack.js";
 
@@ -31,3 +32,19 @@ for (const name of JSON.parse(read("names.json"))) {
     }
   });
 }
+
+test("a typed value is cut as in Python", async () => {
+  const { header, arrays } = unpack(await inflate(new Uint8Array(read("grid.bin"))));
+  assert.equal(stepAt(arrays.starts, 0.1), header.chosen, "a tau that is the length of a move");
+  const score = Float64Array.from([Infinity, 11.886172698200249, 11.886102698200249, 3]);
+  const towards = Int32Array.from([-1, 0, 0, 0]);
+  for (const least of [3, 5, 11.886102698200249, 11.886172698200249]) {
+    const ladder = scoreLadder({ score: "significance", least }, score, towards);
+    const kept = (value) => score.filter((some) => some >= value).length;
+    for (const value of [0, ...score.slice(1), 4, 11.88615, 20]) {
+      assert.equal(ladder.counts[stepOf(ladder, value)], kept(value), `${value} with ${least}`);
+    }
+    assert.equal(stepOf(ladder, rounded(least)), ladder.chosen, "what is shown at the fit");
+    assert.equal(ladder.counts[ladder.chosen], kept(least));
+  }
+});

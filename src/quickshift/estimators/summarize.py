@@ -18,7 +18,7 @@ from quickshift.stages.tree.significance import keep_most_significant
 if TYPE_CHECKING:
     from quickshift.estimators.quick_shift import QuickShift
 
-__all__ = ["reproduce", "summarize"]
+__all__ = ["literal", "reproduce", "summarize"]
 
 _CANDIDATES = 3
 _DOUBTFUL = 0.1  # strength below which a row is called doubtful
@@ -221,12 +221,12 @@ def reproduce(fitted: "QuickShift") -> str:
         given["metric"] = settings.metric
     if settings.scale is not None:
         given["scale"] = np.asarray(settings.scale).tolist()
-    words = ", ".join(f"{name}={_literal(value)}" for name, value in given.items())
+    words = ", ".join(f"{name}={literal(value)}" for name, value in given.items())
     weights = ", sample_weight=sample_weight" if fitted._weighted else ""
     return f"QuickShift({words}).fit(X{weights})"
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a value as Python source."""
     if isinstance(value, np.generic):
         value = value.item()

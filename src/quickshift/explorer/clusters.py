@@ -65,7 +65,7 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
     sections |= {
         "density": density_section(log10_density, order, rows),
         "levels": Section(levels.values, "f64"),
-        "starts": Section(levels.starts, "f32"),
+        "starts": Section(levels.starts, "f64"),
         **ids_section(columns, rows),
     }
     header: dict[str, Any] = {

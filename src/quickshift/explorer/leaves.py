@@ -10,7 +10,7 @@ from quickshift.plot.fitted import log10_levels
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.merges import joined_leaves
 
-__all__ = ["leaf_sections", "scores_of"]
+__all__ = ["leaf_sections"]
 
 
 def leaf_sections(
@@ -36,7 +36,7 @@ def leaf_sections(
         is removed; ``score``: a cut keeps the leaves of at least a score; ``final``; ``birth``,
         ``merged`` (survivor and absorbed leaf in turn) and ``level`` draw the tree.
     """
-    score, by = scores_of(tree)
+    score, by = _scores_of(tree)
     joined = joined_leaves(tree.merges)
     sections = {
         "leaf": Section(position[tree.leaf_indices], "i32"),
@@ -50,7 +50,7 @@ def leaf_sections(
     return {"score": by}, sections
 
 
-def scores_of(tree: ClusterTree) -> tuple[Floats, str]:
+def _scores_of(tree: ClusterTree) -> tuple[Floats, str]:
     """Return the numbers by which leaves are kept, and the argument of `prune` they stand for."""
     if tree.significance is not None:
         return tree.significance, "significance"

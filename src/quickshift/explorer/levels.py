@@ -13,9 +13,9 @@ import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
 
-__all__ = ["NEVER", "Levels", "choose_levels", "codes_of"]
+__all__ = ["Levels", "choose_levels", "codes_of"]
 
-NEVER = 65535  # the code of a move that no level keeps
+_NEVER = 65535  # the code of a move that no level keeps
 _MOST = 60_000  # levels that tell every length apart
 _LONGEST = 20_000  # lengths that are told apart if there are more
 _GROUPS = 4_000  # groups of the shorter lengths in that case
@@ -106,7 +106,7 @@ def _between(low: float, high: float) -> float:
 
 
 def codes_of(moves: Floats, levels: Levels) -> Indices:
-    """Return the first level that keeps each move, or `NEVER`.
+    """Return the first level that keeps each move, or 65535 if none does.
 
     Parameters
     ----------
@@ -126,4 +126,4 @@ def codes_of(moves: Floats, levels: Levels) -> Indices:
     [0, 1, 2, 3, 65535]
     """
     codes = np.searchsorted(levels.values, moves, side="left")
-    return np.where(codes < levels.values.size, codes, NEVER)
+    return np.where(codes < levels.values.size, codes, _NEVER)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from quickshift.arrays import Floats, Indices
 
-__all__ = ["Section", "morton_order", "offsets", "pack", "unpack"]
+__all__ = ["Section", "morton_order", "offsets", "pack", "read_header", "unpack"]
 
 _INTEGERS = {"u8": np.uint8, "u16": np.uint16, "i32": np.int32}
 _FLOATS = {"f32": np.float32, "f64": np.float64}
@@ -109,6 +109,29 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays[name] = _array_of(body.reshape(told["planes"], told["length"]), told)
         position += size
     return header, arrays
+
+
+def read_header(packed: bytes) -> dict[str, Any]:
+    """Read the header of what `pack` has written, and none of the arrays.
+
+    Parameters
+    ----------
+    packed : bytes
+        From `pack`.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> read_header(pack({"n": 4}, {}))["n"]
+    4
+    """
+    inflating = zlib.decompressobj()
+    (length,) = struct.unpack("<I", inflating.decompress(packed, 4))
+    header: dict[str, Any] = json.loads(inflating.decompress(inflating.unconsumed_tail, length))
+    return header
 
 
 def _planes_of(section: Section) -> tuple[int, bytes]:

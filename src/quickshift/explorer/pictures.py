@@ -43,14 +43,15 @@ def pack_picture(forest: SegmentForest, image: Any) -> bytes:
     levels = choose_levels(distance[inside], min(_TAU, forest.max_tau))
     order = np.concatenate([graph.highest_first(inside), outside])
     colors = _eight_bits(picture)
+    codes = codes_of(distance, levels)
     sections = {
         "step": Section(parent - np.arange(parent.size), "i32"),
-        "code": Section(codes_of(distance, levels), "u16"),
+        "code": Section(codes, "u16"),
         "rank": Section(positions_of(order), "i32", delta=True),
         "absent": Section(outside, "i32"),
         "nearest": Section(np.full(outside.size, -1), "i32"),
         "levels": Section(levels.values, "f64"),
-        "starts": Section(levels.starts, "f32"),
+        "starts": Section(levels.starts, "f64"),
         **{f"c{i}": Section(colors[..., i].reshape(-1), "u8", delta=True) for i in range(3)},
     }
     header = {
@@ -60,9 +61,15 @@ def pack_picture(forest: SegmentForest, image: Any) -> bytes:
         "relative": False,
         "chosen": levels.chosen,
         "mode": "tau",
+        "n_clusters": int((codes[inside] > levels.chosen).sum()),
         "reset": "Default",
         "title": f"Segments of a picture with {parent.size:,} pixels",
-        "python": {"fit": "", "model": "forest", "tau": "forest.labels_at({})"},
+        "python": {
+            "fit": "",
+            "model": "forest",
+            "fitted": f"forest.labels_at({levels.values[levels.chosen]})",
+            "tau": "forest.labels_at({})",
+        },
         **palettes(),
     }
     return pack(header, sections)

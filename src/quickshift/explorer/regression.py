@@ -9,6 +9,7 @@ from quickshift.checks.exploring import check_column_names
 from quickshift.checks.plots import check_one_feature
 from quickshift.checks.regression import check_one_output
 from quickshift.estimators.modal_regressor import ModalRegressor
+from quickshift.estimators.summarize import literal
 from quickshift.explorer.clusters import palettes
 from quickshift.explorer.columns import Columns, pack_columns
 from quickshift.explorer.packing import Section, pack
@@ -108,8 +109,13 @@ def _set_sections(grid: Floats, sets: list[PredictionSet]) -> dict[str, Section]
 def _reproduce(model: ModalRegressor) -> str:
     """Return the Python of the fit, with a place for the ratio."""
     pair = tuple(float(h) for h in model.bandwidth_)
-    given = {"bandwidth": pair, "tau": float(model.tau_)}
+    given: dict[str, Any] = {"bandwidth": pair, "tau": float(model.tau_)}
     if model.kernel != "gaussian":
         given["kernel"] = model.kernel
-    words = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    return f"ModalRegressor({words}, min_density_ratio={{}}).fit(X, y)"
+    if model.period is not None:
+        given["period"] = np.asarray(model.period).tolist()
+    if model.rtol != 1e-9:
+        given["rtol"] = model.rtol
+    words = ", ".join(f"{name}={literal(value)}" for name, value in given.items())
+    weights = ", sample_weight=sample_weight" if np.any(model._data.weights != 1) else ""
+    return f"ModalRegressor({words}, min_density_ratio={{}}).fit(X, y{weights})"

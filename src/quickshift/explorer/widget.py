@@ -7,9 +7,12 @@ import numpy as np
 import traitlets
 
 from quickshift.arrays import Indices
+from quickshift.explorer.packing import read_header
 from quickshift.explorer.page import script, style
 
 __all__ = ["Explorer"]
+
+_LARGEST = 2**31 - 1  # labels are sent to the browser as 32-bit integers
 
 
 def _to_bytes(rows: Indices | None, _widget: object) -> bytes | None:
@@ -39,6 +42,48 @@ class _Rows(traitlets.TraitType):
             obj._notify_trait(self.name, old, new)
 
 
+class _Selection(_Rows):
+    """Rows that exist."""
+
+    def validate(self, obj: Any, value: Any) -> Indices:
+        rows = super().validate(obj, value)
+        outside = rows[(rows < 0) | (rows >= obj._n)]
+        if outside.size:
+            raise traitlets.TraitError(
+                f"selection contains row {outside[0]}, expected rows from 0 to {obj._n - 1}."
+            )
+        return rows
+
+
+class _Labels(_Rows):
+    """One number for each row, or none before the view is shown."""
+
+    def validate(self, obj: Any, value: Any) -> Indices:
+        labels = super().validate(obj, value)
+        if labels.size not in (0, obj._n):
+            raise traitlets.TraitError(
+                f"labels has {labels.size} entries, expected {obj._n}, one for each row."
+            )
+        if labels.size and max(labels.max(), -labels.min()) > _LARGEST:
+            raise traitlets.TraitError(
+                f"labels go from {labels.min()} to {labels.max()}, expected numbers of 32 bits. "
+                f"numpy.unique(labels, return_inverse=True)[1] numbers them from 0."
+            )
+        return labels
+
+
+class _Tau(traitlets.Float):
+    """A length."""
+
+    def validate(self, obj: Any, value: Any) -> float:
+        tau = float(super().validate(obj, value))
+        if not 0 <= tau < np.inf:
+            raise traitlets.TraitError(
+                f"tau is {tau}, expected a finite number of at least 0, or None."
+            )
+        return tau
+
+
 class Explorer(anywidget.AnyWidget):
     """The view of a result in a notebook; `quickshift.explore` creates it.
 
@@ -56,16 +101,17 @@ class Explorer(anywidget.AnyWidget):
         Selected rows, ascending. Setting it selects rows.
     labels : ndarray of int
         Labels of all rows at the cut of the view. Setting them shows other labels, for example of
-        another method.
+        another method, with their own numbers; a row of a negative label is in no cluster.
     """
 
     _esm = f"{script()}\nexport default {{ render: widget_js.render }};\n"
     _css = style()
     packed = traitlets.Bytes().tag(sync=True)
-    tau = traitlets.Float(None, allow_none=True).tag(sync=True)
-    selection = _Rows().tag(sync=True, to_json=_to_bytes, from_json=_from_bytes)
-    labels = _Rows().tag(sync=True, to_json=_to_bytes, from_json=_from_bytes)
+    tau = _Tau(None, allow_none=True).tag(sync=True)
+    selection = _Selection().tag(sync=True, to_json=_to_bytes, from_json=_from_bytes)
+    labels = _Labels().tag(sync=True, to_json=_to_bytes, from_json=_from_bytes)
 
     def __init__(self, packed: bytes) -> None:
+        self._n = int(read_header(packed)["n"])
         empty = np.empty(0, dtype=np.int64)
         super().__init__(packed=packed, selection=empty, labels=empty)

@@ -23,14 +23,13 @@ export class ClusterView extends CutView {
       tip: (position) => this.describe(position),
       select: (positions) => this.select(positions),
       equal: header.equal,
-      decorate: (context, plot) => drawModes(context, plot, this.forest.roots, this.forest.colors),
+      decorate: (context, plot) => drawModes(context, plot, this.forest),
     });
     this.bar = new ToolBar(this.plot, header, () => this.select(new Int32Array(0)));
     this.panels = new Panels(this);
-    this.element = el("div", { class: "clusters" },
-      el("div", { class: "main" }, this.bar.element, this.plot.element, this.cutPanel.element),
-      this.panels.element,
-    );
+    const parts = [this.bar.element, this.plot.element, this.cutPanel.element];
+    const main = el("div", { class: "main" }, ...parts);
+    this.element = el("div", { class: "clusters" }, main, this.panels.element);
     this.plot.setAxes(header.axes);
     this.update();
     this.recut();
@@ -101,8 +100,9 @@ export class ClusterView extends CutView {
    * @param {Int32Array} labels of the rows */
   showLabels(labels) {
     this.forest.setLabels((i) => labels[this.rowAt(i)]);
-    this.code.textContent = "labels from elsewhere";
-    this.repaint();
+    this.state = { ...this.opening(), fitted: false, elsewhere: labels };
+    this.update();
+    this.recut();
   }
 
   /** Return the decimal logarithm of the density at a position. @param {number} position */
@@ -123,7 +123,7 @@ export class ClusterView extends CutView {
   describe(position) {
     const { header, arrays, forest } = this;
     const label = forest.labels[position];
-    const lines = [`row ${this.rowName(position)}`, `cluster ${label < 0 ? "none" : label}`];
+    const lines = [`row ${this.rowName(position)}`, `cluster ${label < 0 ? "none" : forest.nameOf(label)}`];
     const log10 = this.density(position);
     lines.push(`density ${Math.abs(log10) < 300 ? short(10 ** log10) : `10^${short(log10)}`}`);
     if (forest.parent && forest.code) {

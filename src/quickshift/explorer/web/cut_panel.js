@@ -1,7 +1,7 @@
 // The slider, with the number of clusters at each of its values behind it.
 
 import { count, drag, el, logTicks, short, svg } from "./dom.js";
-import { stepAt } from "./ladder.js";
+import { rounded, stepAt, stepOf } from "./ladder.js";
 
 /** @typedef {import("./ladder.js").Ladder} Ladder */
 
@@ -9,6 +9,7 @@ const STEPS = 1000;
 const THUMB = 9; // half the width of the slider's thumb, in CSS pixels
 const LEFT = 40; // room for numbers of clusters
 const HEIGHT = 104;
+const NEAR = 40; // marks that are closer, in CSS pixels, have one text
 
 export class CutPanel {
   /** @param {Ladder[]} ladders
@@ -62,7 +63,7 @@ export class CutPanel {
     const text = `${count(clusters)} ${this.noun}${clusters === 1 ? "" : "s"}`;
     this.symbol.textContent = ladder.symbol;
     this.said.textContent = fitted ? `${text}, ${this.reset.textContent.toLowerCase()}` : text;
-    this.number.value = fitted ? String(Number(value.toPrecision(6))) : String(value);
+    this.number.value = String(fitted ? rounded(value) : value);
     this.slider.setAttribute("aria-label", ladder.title);
     this.slider.setAttribute("aria-valuetext", `${ladder.symbol} ${short(value)}, ${text}`);
     if (!this.sliding) this.slider.value = String(Math.round(STEPS * this.share(value)));
@@ -94,9 +95,8 @@ export class CutPanel {
 
   type() {
     const value = Number(this.number.value);
-    if (this.number.value !== "" && value >= 0) {
-      this.calls.choose(this.ladder, stepAt(this.ladder.starts, value));
-    };
+    if (this.number.value === "" || !(value >= 0)) return;
+    this.calls.choose(this.ladder, stepOf(this.ladder, value));
   }
 
   /** Return the next step with more or fewer clusters, or -1. @param {number} sign 1 for more */
@@ -147,23 +147,19 @@ export class CutPanel {
     }
     parts.push(`L${x(1)},${last}`);
     const path = parts.join("");
+    const marks = ladder.marks
+      .filter(({ at }) => at >= ladder.low && at <= ladder.high)
+      .map(({ at, text }) => ({ at: x(this.share(at)), text }));
     const now = x(this.share(ladder.values[this.step]));
     this.curve.replaceChildren(
-      ...logTicks(0.9, most, 5).map((k) =>
-        svg("g", {},
-          svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
-          svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
-        ),
-      ),
+      ...logTicks(0.9, most, 5).flatMap((k) => [
+        svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
+        svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
+      ]),
       svg("path", { class: "area", d: `${path}L${x(1)},${bottom}L${x(0)},${bottom}Z` }),
       svg("path", { class: "steps", d: path }),
-      ...ladder.marks.filter(({ at }) => at >= ladder.low && at <= ladder.high).flatMap((mark) => {
-        const at = x(this.share(mark.at));
-        return [
-          svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: bottom }),
-          svg("text", { x: at, y: 10, "text-anchor": "middle" }, mark.text),
-        ];
-      }),
+      ...marks.map(({ at }) => svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: bottom })),
+      ...joined(marks).map(({ at, text }) => svg("text", { x: at, y: 10, "text-anchor": "middle" }, text)),
       ...logTicks(ladder.low, ladder.high, width / 70).map((value) => {
         const at = { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" };
         return svg("text", at, short(value));
@@ -172,4 +168,16 @@ export class CutPanel {
       svg("circle", { class: "now", cx: now, cy: y(ladder.counts[this.step]), r: 4 }),
     );
   }
+}
+
+/** Join the texts of marks that are close. @param {import("./ladder.js").Mark[]} marks at pixels */
+export function joined(marks) {
+  /** @type {import("./ladder.js").Mark[]} */
+  const texts = [];
+  for (const { at, text } of [...marks].sort((a, b) => a.at - b.at)) {
+    const last = texts.at(-1);
+    if (!last || at - last.at >= NEAR) texts.push({ at, text });
+    else texts.splice(-1, 1, { at: (last.at + at) / 2, text: `${last.text}, ${text}` });
+  }
+  return texts;
 }

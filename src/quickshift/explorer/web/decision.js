@@ -1,4 +1,4 @@
-// The decision graph: density against the move to the parent. Modes are above the line.
+// The decision graph: density against the move to the parent. Modes before merging are above the line.
 
 import { disc, drag, el, fitCanvas, line, logTicks, short, themeOf, ticks } from "./dom.js";
 import { stepAt } from "./ladder.js";
@@ -11,6 +11,8 @@ const LEFT = 44;
 const TOP = 8;
 const BOTTOM = 30;
 const MOST_MODES = 1000;
+const BY_MOVES = "Modes are the points above the line; drag it to cut elsewhere.";
+const BY_SCORE = "Above the dashed line: modes before merging. Drag it to cut by moves instead.";
 
 export class DecisionGraph {
   /** @param {ClusterView} view */
@@ -24,9 +26,8 @@ export class DecisionGraph {
       pointerleave: () => view.highlight(-1),
     });
     const title = el("h2", {}, `Density and ${view.header.relative ? "move / τ" : "move"}`);
-    const says = "Modes are the points above the line; drag it to cut elsewhere.";
-    const note = el("p", { class: "note" }, says);
-    this.element = el("section", { class: "decision" }, title, this.canvas, note);
+    this.note = el("p", { class: "note" });
+    this.element = el("section", { class: "decision" }, title, this.canvas, this.note);
     this.x = [0, 1]; // ends of the axes, as decimal logarithms
     this.y = [0, 1];
     this.top = 1; // points without a parent are drawn here
@@ -141,7 +142,9 @@ export class DecisionGraph {
     const { forest, palette } = this.view;
     const y = this.place(0, this.levelNow())[1];
     Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5 });
-    context.setLineDash(this.view.state.ladder.key === "tau" ? [] : [4, 3]);
+    const byMoves = this.view.state.ladder.key === "tau";
+    this.note.textContent = byMoves ? BY_MOVES : BY_SCORE;
+    context.setLineDash(byMoves ? [] : [4, 3]);
     line(context, [[LEFT - 4, y], [this.width - 4, y]]);
     context.setLineDash([]);
     Object.assign(context, { strokeStyle: theme.panel, lineWidth: 1 });
@@ -183,7 +186,7 @@ export class DecisionGraph {
       if (squared < least) [found, least] = [label, squared];
     }
     this.view.highlight(found);
-    this.canvas.title = found < 0 ? "" : `cluster ${found}`;
+    this.canvas.title = found < 0 ? "" : `cluster ${this.view.forest.nameOf(found)}`;
   }
 }
 

@@ -21,6 +21,19 @@ export function stepAt(starts, value) {
   return low;
 }
 
+/** Return the step of a value that was typed: that of the fit for the rounded value shown there.
+ * @param {Pick<Ladder, "key" | "starts" | "values" | "chosen">} ladder @param {number} value */
+export function stepOf({ key, starts, values, chosen }, value) {
+  if (chosen >= 0 && value === rounded(values[chosen])) return chosen;
+  const step = stepAt(starts, value);
+  return key === "score" && step > 0 && starts[step] === value ? step - 1 : step; // it is kept
+}
+
+/** Return a number as it is shown at the fit. @param {number} value */
+export function rounded(value) {
+  return Number(value.toPrecision(6));
+}
+
 /** Return the ends of a slider for steps of some values.
  * @param {{starts: ArrayLike<number>, values: ArrayLike<number>, counts: ArrayLike<number>}} steps
  * @param {number[]} shown values that must be inside @returns {[number, number]} */
@@ -48,7 +61,7 @@ export function between(low, high) {
 }
 
 /** Return the ladder of cuts at tau.
- * @param {any} header @param {Float64Array} values @param {Float32Array} starts
+ * @param {any} header @param {Float64Array} values @param {Float64Array} starts
  * @param {Int32Array} counts @returns {Ladder} */
 export function tauLadder(header, values, starts, counts) {
   const { chosen, relative } = header;
@@ -81,8 +94,7 @@ export function scoreLadder(header, score, towards) {
     counts.push(always + removable.length - 1 - i);
   });
   const least = header.least ?? 0;
-  let chosen = stepAt(starts, least);
-  if (starts[chosen] === least && chosen > 0) chosen--; // a mode of the least score is kept
+  const chosen = stepOf({ key: "score", starts, values, chosen: -1 }, least);
   if (least > 0) values[chosen] = least;
   const marks = [];
   if (header.chance) marks.push({ at: header.chance, text: "chance" });

@@ -54,9 +54,7 @@ export function drawAxes(context, plot) {
 export function drawMarks(context, plot) {
   const theme = themeOf(plot.element);
   Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5, fillStyle: "transparent" });
-  if (plot.hovered >= 0) {
-    disc(context, plot.placeOf(plot.hovered), 7);
-  }
+  if (plot.hovered >= 0) disc(context, plot.placeOf(plot.hovered), 7);
   if (plot.lasso.length > 1) {
     context.setLineDash([4, 3]);
     line(context, [...plot.lasso, plot.lasso[0]]);
@@ -69,9 +67,10 @@ export function drawMarks(context, plot) {
 }
 
 /** Draw the modes, with their labels if there are few.
- * @param {CanvasRenderingContext2D} context @param {Plot} plot @param {Int32Array} roots
- * @param {Uint8Array} colors */
-export function drawModes(context, plot, roots, colors) {
+ * @param {CanvasRenderingContext2D} context @param {Plot} plot
+ * @param {import("./recut.js").Forest} forest */
+export function drawModes(context, plot, forest) {
+  const { roots, colors } = forest;
   const theme = themeOf(plot.element);
   const drawn = roots.subarray(0, 400);
   const named = roots.length <= MOST_NUMBERED;
@@ -85,6 +84,6 @@ export function drawModes(context, plot, roots, colors) {
     context.lineWidth = named ? 2.5 : 2;
     disc(context, [x, y], named ? 9 : 3.5);
     context.fillStyle = theme.ink;
-    if (named) context.fillText(String(label), x, y + 0.5);
+    if (named) context.fillText(String(forest.nameOf(label)), x, y + 0.5);
   }
 }

@@ -63,7 +63,7 @@ export class Panels {
     const [enter, leave] = [() => view.highlight(label), () => view.highlight(-1)];
     const calls = { click: () => view.selectCluster(label), focus: enter, blur: leave };
     const says = { type: "button", class: "pick", title: "Select the points of this cluster" };
-    const button = el("button", { ...says, ...calls }, swatch, String(label));
+    const button = el("button", { ...says, ...calls }, swatch, String(view.forest.nameOf(label)));
     const score = leaf === undefined ? NaN : view.forest.score[leaf];
     const share = (100 * size) / view.n;
     return el("tr", { mouseenter: enter, mouseleave: leave },

@@ -14,36 +14,26 @@ export class PictureView extends CutView {
     this.high = high;
     this.wide = wide;
     this.fine = Math.max(1, Math.min(4, Math.floor(LARGEST / Math.max(high, wide))));
+    this.sizes = new Int32Array(0); // of the segments
     this.canvas = el("canvas", { width: wide * this.fine, height: high * this.fine });
     const x = Float32Array.from({ length: this.n }, (_, i) => ((i % wide) + 0.5) / wide);
     const y = Float32Array.from({ length: this.n }, (_, i) => 1 - (Math.floor(i / wide) + 0.5) / high);
-    const columns = [
-      { name: "column", low: -0.5, high: wide - 0.5 },
-      { name: "row", low: high - 0.5, high: -0.5 },
-    ];
-    this.plot = new Plot(columns, [x, y], {
+    const across = { name: "column", low: -0.5, high: wide - 0.5 };
+    const down = { name: "row", low: high - 0.5, high: -0.5 };
+    this.plot = new Plot([across, down], [x, y], {
       tip: (position) => this.describe(position),
       select: () => {},
-      pointless: true,
-      equal: true,
+      pointless: true, equal: true,
       background: (context, plot) => this.drawPicture(context, plot),
     });
-    this.shows = el("select", { change: () => this.repaint() },
-      ...["boundaries", "mean colors", "picture"].map((name) => el("option", {}, name)),
-    );
-    const bar = el("div", { class: "row bar" },
-      el("button", { type: "button", click: () => this.plot.showAll() }, "Show all"),
-      el("label", {}, "Show ", this.shows),
-    );
+    const offered = ["boundaries", "mean colors", "picture"].map((name) => el("option", {}, name));
+    this.shows = el("select", { change: () => this.repaint() }, ...offered);
+    const all = el("button", { type: "button", click: () => this.plot.showAll() }, "Show all");
+    const bar = el("div", { class: "row bar" }, all, el("label", {}, "Show ", this.shows));
     this.element = el("div", { class: "main" }, bar, this.plot.element, this.cutPanel.element);
     this.plot.setAxes([0, 1]);
     this.update();
     this.recut();
-  }
-
-  /** @override */
-  opening() {
-    return { ...super.opening(), fitted: false };
   }
 
   /** Draw the picture at the resolution of the boundaries. @override */
@@ -53,6 +43,7 @@ export class PictureView extends CutView {
     const image = context.createImageData(canvas.width, canvas.height);
     const pixels = new Uint32Array(image.data.buffer);
     const { labels } = this.forest;
+    this.sizes = this.forest.sizes();
     const inks = this.shows.value === "mean colors" ? this.meanColors() : this.ownColors();
     const lines = this.shows.value === "boundaries";
     for (let row = 0, i = 0; row < high; row++) {
@@ -83,7 +74,7 @@ export class PictureView extends CutView {
   /** Return the mean color of each pixel's segment. */
   meanColors() {
     const { labels } = this.forest;
-    const sizes = this.forest.sizes();
+    const { sizes } = this;
     const inks = this.ownColors();
     [this.arrays.c0, this.arrays.c1, this.arrays.c2].forEach((channel, k) => {
       const sums = new Float64Array(sizes.length);
@@ -106,13 +97,12 @@ export class PictureView extends CutView {
 
   /** Return the lines of the tip at a pixel. @param {number} position */
   describe(position) {
-    const { forest, wide, arrays } = this;
+    const { forest, wide, arrays, sizes } = this;
     const place = `row ${Math.floor(position / wide)}, column ${position % wide}`;
     const label = forest.labels[position];
     const move = arrays.starts[/** @type {Uint16Array} */ (forest.code)[position]];
-    const size = forest.labels.reduce((sum, other) => sum + Number(other === label), 0);
     const moves = move === undefined ? "no parent" : `moves by ${short(move)}`;
-    return [place, label < 0 ? "outside" : `segment ${label} of ${count(size)} pixels`, moves];
+    return [place, label < 0 ? "outside" : `segment ${label} of ${count(sizes[label])} pixels`, moves];
   }
 
   /** @override */

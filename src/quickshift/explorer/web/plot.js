@@ -29,8 +29,7 @@ export class Plot {
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.overlay = el("canvas", {
       class: "overlay",
-      tabindex: "0",
-      role: "application",
+      tabindex: "0", role: "application",
       "aria-label": "Plot of the points. Arrow keys move it, plus and minus zoom, 0 shows all.",
       pointerdown: (/** @type {PointerEvent} */ event) => this.press(event),
       pointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
@@ -237,12 +236,9 @@ export class Plot {
   key(event) {
     const [x, y] = this.middle();
     const keys = /** @type {Record<string, () => void>} */ ({
-      ArrowLeft: () => this.pan(40, 0),
-      ArrowRight: () => this.pan(-40, 0),
-      ArrowUp: () => this.pan(0, 40),
-      ArrowDown: () => this.pan(0, -40),
-      "+": () => this.zoom(1.25, x, y),
-      "=": () => this.zoom(1.25, x, y),
+      ArrowLeft: () => this.pan(40, 0), ArrowRight: () => this.pan(-40, 0),
+      ArrowUp: () => this.pan(0, 40), ArrowDown: () => this.pan(0, -40),
+      "+": () => this.zoom(1.25, x, y), "=": () => this.zoom(1.25, x, y),
       "-": () => this.zoom(0.8, x, y),
       0: () => this.showAll(),
       Escape: () => this.calls.select(new Int32Array(0)),

@@ -41,6 +41,8 @@ export class Forest {
     this.colors = new Uint8Array(n);
     /** @type {Int32Array} position of the mode of each label */
     this.roots = new Int32Array(0);
+    /** @type {number[] | null} numbers of labels from elsewhere, which may have gaps */
+    this.names = null;
     /** @type {Int32Array | null} leaf of each position */
     this.leaves = arrays.leaves ?? null;
   }
@@ -80,9 +82,7 @@ export class Forest {
       colors[root] = next++ & 255;
       taken[root] = 1;
     }
-    for (const i of this.byMove()) {
-      if (!taken[i]) colors[i] = next++ & 255;
-    }
+    for (const i of this.byMove()) if (!taken[i]) colors[i] = next++ & 255;
     return colors;
   }
 
@@ -102,6 +102,7 @@ export class Forest {
    * @param {Cut} cut @param {number} chosen level of the fit
    * @param {Uint8Array} [own] color of each position */
   cut(cut, chosen, own = /** @type {any} */ (this.ownColors)) {
+    this.names = null;
     if ("tau" in cut) this.cutAt(cut.tau, own);
     else if (!this.leaf) this.cutAt(chosen, own);
     else this.keepLeaves("score" in cut ? this.kept(cut.score) : this.final, own);
@@ -170,8 +171,10 @@ export class Forest {
 
   /** Take labels from elsewhere. @param {(position: number) => number} labelAt */
   setLabels(labelAt) {
-    const first = new Map(); // the highest position of each label
-    for (const i of this.order) if (!first.has(labelAt(i))) first.set(labelAt(i), i);
+    const first = new Map(); // the highest position of each label; of a tree, its highest leaf
+    for (const i of this.order.length ? this.order : [...(this.leaf ?? []), ...this.labels.keys()]) {
+      if (!first.has(labelAt(i))) first.set(labelAt(i), i);
+    }
     const names = [...first.keys()].filter((label) => label >= 0).sort((a, b) => a - b);
     const number = new Map(names.map((label, k) => [label, k]));
     for (let i = 0; i < this.n; i++) {
@@ -179,6 +182,12 @@ export class Forest {
       this.colors[i] = (this.ownColors ?? this.colors)[first.get(labelAt(i)) ?? 0];
     }
     this.roots = Int32Array.from(names, (label) => first.get(label));
+    this.names = names;
+  }
+
+  /** Return the number that is shown for a label. @param {number} label */
+  nameOf(label) {
+    return this.names ? this.names[label] : label;
   }
 
   /** Return the number of positions of each label. */

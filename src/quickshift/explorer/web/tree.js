@@ -21,8 +21,8 @@ export class TreePanel {
   draw() {
     const { forest, palette } = this.view;
     const width = this.drawing.clientWidth;
-    if (!width) return;
     const kept = this.kept();
+    if (!width || !kept.length) return this.drawing.replaceChildren();
     const tree = prune(forest, this.view.arrays, kept);
     const { birth } = this.view.arrays;
     const all = [...kept.map((leaf) => birth[leaf]), ...tree.merges.map((merge) => merge.level)];
@@ -93,11 +93,10 @@ export class TreePanel {
       const circle = svg("circle", {
         cx: x(i), cy: y(arrays.birth[leaf]), r: order.length > 40 ? 3 : 5,
         fill: palette[forest.colors[position]],
-        mouseenter: () => this.view.highlight(cluster),
-        mouseleave: () => this.view.highlight(-1),
+        mouseenter: () => this.view.highlight(cluster), mouseleave: () => this.view.highlight(-1),
         click: () => this.view.selectCluster(cluster),
       });
-      circle.append(svg("title", {}, `cluster ${cluster}`));
+      circle.append(svg("title", {}, `cluster ${forest.nameOf(cluster)}`));
       return circle;
     });
   }

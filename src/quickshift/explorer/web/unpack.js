@@ -6,11 +6,8 @@
  * @typedef {{header: any, arrays: Record<string, any>}} Payload
  */
 
-const INTEGERS = /** @type {Record<string, any>} */ ({
-  u8: Uint8Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-});
+/** @type {Record<string, any>} */
+const INTEGERS = { u8: Uint8Array, u16: Uint16Array, i32: Int32Array };
 
 /** Decode base64. @param {string} text @returns {Uint8Array} */
 export function decodeBase64(text) {
@@ -23,10 +20,9 @@ export function decodeBase64(text) {
 /** Decompress bytes that zlib has compressed.
  * @param {Uint8Array} packed @returns {Promise<Uint8Array>} */
 export async function inflate(packed) {
-  const stream = new Blob([/** @type {any} */ (packed)])
-    .stream()
-    .pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const stream = new Blob([/** @type {any} */ (packed)]).stream();
+  const inflated = stream.pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(inflated).arrayBuffer());
 }
 
 /** Read the header and the arrays. @param {Uint8Array} data decompressed @returns {Payload} */

@@ -8,7 +8,8 @@ import { Forest } from "./recut.js";
 /**
  * @typedef {import("./ladder.js").Ladder} Ladder
  * @typedef {import("./unpack.js").Payload} Payload
- * @typedef {{ladder: Ladder, step: number, fitted: boolean}} State
+ * @typedef {{ladder: Ladder, step: number, fitted: boolean, elsewhere?: Int32Array}} State a cut,
+ *   or labels of the rows from elsewhere
  */
 
 export class CutView {
@@ -34,12 +35,10 @@ export class CutView {
     this.palette = header.light;
     this.cutPanel = new CutPanel(this.ladders, this, words);
     this.code = el("code", { class: "python", tabindex: "0", "aria-label": "Python" });
-    this.cutPanel.element.append(
-      el("div", { class: "row foot" }, this.code,
-        el("button", { type: "button", click: () => copy(this.python()) }, "Copy Python"),
-        el("button", { type: "button", click: () => this.downloadLabels() }, "Download labels"),
-      ),
-    );
+    const [copies, saves] = [() => copy(this.python()), () => this.downloadLabels()];
+    this.copies = el("button", { type: "button", click: copies }, "Copy Python");
+    const save = el("button", { type: "button", click: saves }, "Download labels");
+    this.cutPanel.element.append(el("div", { class: "row foot" }, this.code, this.copies, save));
   }
 
   /** Return the cut at which the page opens. @returns {State} */
@@ -57,8 +56,9 @@ export class CutView {
 
   /** Return tau, or null if the cut is not at a tau. @returns {number | null} */
   get tau() {
-    const { ladder, step, fitted } = this.state;
-    return ladder.key === "tau" && (!fitted || this.header.mode === "tau") ? ladder.values[step] : null;
+    const { ladder, step, fitted, elsewhere } = this.state;
+    const cut = !elsewhere && ladder.key === "tau" && (!fitted || this.header.mode === "tau");
+    return cut ? ladder.values[step] : null;
   }
 
   set tau(value) {
@@ -79,8 +79,10 @@ export class CutView {
 
   /** Cut again before the next frame of the screen. */
   update() {
-    const { ladder, step, fitted } = this.state;
-    const clusters = fitted ? this.header.n_clusters : ladder.counts[step];
+    const { ladder, step, fitted, elsewhere } = this.state;
+    let clusters = fitted ? this.header.n_clusters : ladder.counts[step];
+    if (elsewhere) clusters = this.forest.roots.length;
+    this.copies.disabled = Boolean(elsewhere);
     this.cutPanel.show(ladder, step, clusters, fitted);
     if (this.pending) return;
     this.pending = requestAnimationFrame(() => this.recut());
@@ -90,8 +92,9 @@ export class CutView {
   recut() {
     cancelAnimationFrame(this.pending ?? 0);
     this.pending = 0;
-    this.forest.cut(this.cut, this.header.chosen);
-    this.code.textContent = this.python().split("\n").at(-1);
+    const { elsewhere } = this.state;
+    if (!elsewhere) this.forest.cut(this.cut, this.header.chosen);
+    this.code.textContent = elsewhere ? "labels from elsewhere" : this.python().split("\n").at(-1);
     this.repaint();
   }
 
@@ -109,6 +112,7 @@ export class CutView {
 
   /** Return the labels in the order of the rows. */
   labels() {
+    if (this.state.elsewhere) return this.state.elsewhere.slice();
     const labels = new Int32Array(this.n);
     for (let i = 0; i < this.n; i++) labels[this.rowAt(i)] = this.forest.labels[i];
     return labels;
