@@ -145,8 +145,7 @@ export class CutPanel {
       parts.push(Number.isNaN(last) ? `M${at},${level}` : `L${at},${last}L${at},${level}`);
       last = level;
     }
-    parts.push(`L${x(1)},${last}`);
-    const path = parts.join("");
+    const path = `${parts.join("")}L${x(1)},${last}`;
     const marks = ladder.marks
       .filter(({ at }) => at >= ladder.low && at <= ladder.high)
       .map(({ at, text }) => ({ at: x(this.share(at)), text }));

@@ -162,7 +162,9 @@ function paletteBytes(palette) {
 /** @param {WebGL2RenderingContext} gl */
 function compile(gl) {
   const program = gl.createProgram();
-  for (const [type, source] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]])) {
+  /** @type {[number, string][]} */
+  const shaders = [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]];
+  for (const [type, source] of shaders) {
     const shader = /** @type {WebGLShader} */ (gl.createShader(type));
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
