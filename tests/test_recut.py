@@ -24,6 +24,7 @@ def same_clusters(model, other, X):
     np.testing.assert_array_equal(model.tau_, other.tau_)
     np.testing.assert_array_equal(model.predict(X + 0.01), other.predict(X + 0.01))
     assert model.n_clusters_ == other.n_clusters_
+    assert model.min_significance_ == other.min_significance_
 
 
 @pytest.mark.parametrize("settings", FITS, ids=str)
@@ -139,3 +140,13 @@ def test_recut_takes_exactly_one_parameter(given, X):
 def test_sizes_that_are_no_sizes_are_refused(size, X):
     with pytest.raises((TypeError, ValueError), match="min_cluster_size is"):
         QuickShift(min_cluster_size=size).fit(X)
+
+
+@pytest.mark.parametrize("settings", [{}, {"bandwidth": "auto"}], ids=str)
+def test_more_clusters_than_modes_link_no_tree_until_it_is_asked_for(settings, X):
+    model = QuickShift(**settings).fit(X)
+    again = model.recut(n_clusters=len(model.tree_.leaf_indices) + 5)
+    assert again._clusters.tree is None
+    kept = again.significance_
+    assert again.min_significance_ == kept[np.isfinite(kept)].min()
+    assert again._clusters.tree is not None

@@ -82,22 +82,25 @@ std::vector<Index> list_roots(const Index* root, const double* distance, Index r
 
 bool number_trees(const Index* root, Index rows, std::span<const Index> roots,
                   const Execution& execution, Index* labels) {
-  const auto is_root = [&](Index row) { return row >= 0 && row < rows && root[row] == row; };
-  std::atomic<bool> valid{std::all_of(roots.begin(), roots.end(), is_root)};
+  std::fill_n(labels, rows, Index{-1});
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const Index row = roots[i];
+    if (row < 0 || row >= rows || root[row] != row) return false;
+    labels[row] = static_cast<Index>(i);
+  }
+  std::atomic<bool> valid{true};
   run_ranges(execution, rows, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      if (!is_root(root[row])) valid = false;
-      if (root[row] == row) labels[row] = -1;
+      const Index top = root[row];
+      if (top == row) continue;
+      if (top >= 0 && top < rows && root[top] == top) {
+        labels[row] = labels[top];
+      } else {
+        valid = false;
+      }
     }
   });
-  if (!valid) return false;
-  for (std::size_t i = 0; i < roots.size(); ++i) labels[roots[i]] = static_cast<Index>(i);
-  run_ranges(execution, rows, [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      if (root[row] != row) labels[row] = labels[root[row]];
-    }
-  });
-  return true;
+  return valid;
 }
 
 void write_linkage(const Index* parent, const double* distance, Index rows, const Index* children,

@@ -57,7 +57,8 @@ class Clusters(Bundle):
         densities. None if tau was given and ``link`` was false.
     min_significance : float
         Least finite significance of the modes that were kept. If only one mode was kept, the
-        significance that others would have needed; 0 if tau was given.
+        significance that others would have needed; 0 if tau was given, NaN if it is not known
+        before the tree is built.
     """
 
     forest: Forest

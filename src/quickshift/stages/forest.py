@@ -210,16 +210,18 @@ def without_longest(graph: Edges, n_trees: int) -> tuple[Floats, float]:
     tau : float
         Length of the longest edge kept.
     """
-    present = np.flatnonzero(~np.isnan(graph.distance))
-    lengths = graph.distance[present]
-    shortest_removed = float(np.partition(lengths, lengths.size - n_trees)[lengths.size - n_trees])
-    longer = present[lengths > shortest_removed]
-    equal = graph.highest_first(present[lengths == shortest_removed])
-    distance = graph.distance.copy()
+    given = graph.distance
+    present = given.size - int(np.isnan(given).sum())  # np.partition moves NaN to the end
+    shortest_removed = float(np.partition(given, present - n_trees)[present - n_trees])
+    longer = given > shortest_removed
+    equal = graph.highest_first(np.flatnonzero(given == shortest_removed))
+    removed = equal[: n_trees - int(longer.sum())]
+    distance = given.copy()
     distance[longer] = np.inf
-    distance[equal[: n_trees - longer.size]] = np.inf
-    kept = distance[present]
-    return distance, float(np.max(kept, where=np.isfinite(kept), initial=0.0))
+    distance[removed] = np.inf
+    if removed.size < equal.size:
+        return distance, shortest_removed
+    return distance, float(np.max(given, where=given < shortest_removed, initial=0.0))
 
 
 def number_trees(
