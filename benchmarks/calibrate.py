@@ -76,9 +76,9 @@ LEAST_DEVIATIONS = {"global": 2.5, "local": 3.0}
 CUBE_DEVIATIONS = 1.65  # the same for cubes, which may be split in about 5 % of the samples
 MOST_FEATURES_OF_CUBES = 10  # with more features, a cube has no plateau to speak of
 SCALES = (1, 2, 4)
-# With more features, one matrix of distances for all scales is faster than a tree for each, if it
-# fits into memory.
-MOST_FEATURES_OF_TREES = 10
+# With more features, one matrix of the distances of all samples is faster than several searches, if
+# it fits into memory.
+MOST_FEATURES_OF_TREES = {"global": 100, "local": 10}
 FEWEST_IN_MATRIX, MOST_IN_MATRIX = 64, 10_000
 
 
@@ -98,8 +98,17 @@ def cells(mode: str) -> list[Cell]:
 # One draw
 
 
+def in_matrix(mode: str, cell: Cell) -> bool:
+    """Return whether to compute a draw from the distances of all samples."""
+    n, d = cell
+    return d > MOST_FEATURES_OF_TREES[mode] and FEWEST_IN_MATRIX <= n <= MOST_IN_MATRIX
+
+
 def largest_by_chance_global(X: Array) -> tuple[float, ...]:
     """Return the largest significance of the modes of a sample, except the highest mode."""
+    if in_matrix("global", X.shape):
+        with threadpool_limits(1):
+            return (dense_draws.largest_of_bandwidth(X),)
     samples = stages.prepare(X, n_jobs=1)
     h = stages.choose_bandwidth(samples, n_jobs=1)
     estimate = stages.fit_estimate(samples, h, n_jobs=1)
@@ -115,10 +124,9 @@ def largest_by_chance_global(X: Array) -> tuple[float, ...]:
 def largest_by_chance_local(X: Array) -> tuple[float, ...]:
     """Return the same for the local scale: three numbers, one per entry of SCALES."""
     neighbors = [default_neighbors(len(X), scale) for scale in SCALES]
-    n, d = X.shape
-    if d > MOST_FEATURES_OF_TREES and FEWEST_IN_MATRIX <= n <= MOST_IN_MATRIX:
+    if in_matrix("local", X.shape):
         with threadpool_limits(1):
-            return dense_draws.largest_by_chance(X, neighbors)
+            return dense_draws.largest_of_scales(X, neighbors)
     samples = stages.prepare(X, n_jobs=1)
     found: dict[int, float] = {}  # by number of neighbors, which small samples limit
     for scale in measure_scales(samples, sorted(set(neighbors)), n_jobs=1):

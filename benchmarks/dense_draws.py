@@ -1,26 +1,33 @@
-"""The significance of modes by chance under local scale, from the distances of all samples.
+"""The significance of modes by chance, from the distances of all samples.
 
 With many features, a fit spends nearly all its time on distances, and it needs them again for
-each scale. Here they are computed once for all scales. `calibrate.py` uses this for its cells with
+each stage and each scale. Here they are computed once. `calibrate.py` uses this for its cells with
 many features and few enough samples; tests/test_chance.py compares it with the stages.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["largest_by_chance"]
+from quickshift import stages
+from quickshift.bandwidth import neighbour_floor, rule_bandwidth, tau_rule
+from quickshift.kernels import get_kernel
+from quickshift.stages.rules import spread_of
+from quickshift.stages.tree.significance import standard_errors
+
+__all__ = ["largest_of_bandwidth", "largest_of_scales"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 ON_SEGMENT = np.append(0.5 ** np.arange(10, 3, -1), np.arange(1, 8) / 8)
 ROWS_AT_ONCE = 100  # so that their distances to all samples fit into the cache
+ROUNDING = 1e-9  # relative; sums that differ by less are equal
 REACHED = 8  # tau is the distance to this neighbor, given at least 64 samples
 
 
@@ -32,7 +39,10 @@ class Links(NamedTuple):
     square: Floats  # squared distance
 
 
-def largest_by_chance(X: Floats, neighbors: Sequence[int]) -> tuple[float, ...]:
+# Local scale
+
+
+def largest_of_scales(X: Floats, neighbors: Sequence[int]) -> tuple[float, ...]:
     """Return the largest significance of the modes except the highest, for each K in `neighbors`.
 
     X has at least 64 rows, which differ, and no constant feature.
@@ -88,12 +98,17 @@ def _climb(links: Links, r: Floats) -> Indices:
     movers, first = np.unique(source, return_index=True)
     parent = np.arange(len(r))
     parent[movers] = target[first]
+    return _last(parent)
+
+
+def _last(parent: Indices) -> Indices:
+    """Return the end of the path of parents that begins at each sample."""
     while not np.array_equal(parent, parent[parent]):
         parent = parent[parent]
     return parent
 
 
-def _absorb(mode_of: Indices, links: tuple[Indices, Indices], r: Floats) -> dict[int, float | None]:
+def _absorb(mode_of: Indices, links: Links, r: Floats) -> dict[int, float | None]:
     """Return the mean distance at the saddle where each mode is absorbed; None if it never is."""
     across = mode_of[links.source] != mode_of[links.target]
     source, target = links.source[across], links.target[across]
@@ -128,3 +143,90 @@ def _farthest_on_segment(X: Floats, r: Floats, mode: int, k: int) -> float:
     points = X[mode] + ON_SEGMENT[:, None] * (X[parent] - X[mode])
     nearest = np.partition(squared_distances(points, X), k - 1, axis=1)[:, :k]
     return float(np.sqrt(nearest).mean(axis=1).max())
+
+
+# One bandwidth
+
+
+def largest_of_bandwidth(X: Floats) -> float:
+    """Return the largest significance of the modes except the highest, with `bandwidth="auto"`.
+
+    The rows of X differ, and they have so many features that the rule takes the distances between
+    neighbors into account.
+    """
+    samples = stages.prepare(X, n_jobs=1)
+    squares = squared_distances(X, X)
+    np.fill_diagonal(squares, np.inf)
+    nearest = np.sqrt(squares.min(axis=1))
+    np.fill_diagonal(squares, 0.0)
+    estimate = stages.fit_estimate(samples, _bandwidth(samples, nearest), n_jobs=1)
+    sums = _sums(squares, estimate.bandwidth)
+    tau_sq = tau_rule(estimate.bandwidth, nearest, np.ones(len(X))) ** 2
+    parent, square = _parents(squares, sums)
+    # Tau may be the distance of two samples, and rounding must not decide on which side it is.
+    stays = square > tau_sq * (1 + ROUNDING)
+    mode_of = _last(np.where(stays, np.arange(len(X)), parent))
+    links = _links_across(squares, mode_of, tau_sq * (1 - ROUNDING))
+    saddles = _absorb(mode_of, links, -sums)
+    del saddles[int(np.argmax(sums))]
+    birth = sums[list(saddles)]
+    death = np.array(
+        [
+            _lowest_on_segment(X, estimate.bandwidth, mode, parent[mode], sums[mode])
+            if level is None
+            else -level
+            for mode, level in saddles.items()
+        ]
+    )
+    return float(standard_errors(birth, death, estimate).max(initial=0.0))
+
+
+def _bandwidth(samples: stages.Samples, nearest: Floats) -> float:
+    """Return the bandwidth "auto"."""
+    h = rule_bandwidth(
+        "auto",
+        spread=spread_of(samples),
+        total_weight=samples.total_weight,
+        n_features=samples.n_features,
+        kernel=get_kernel("gaussian"),
+    )
+    return max(h, neighbour_floor(nearest, np.ones(len(nearest))))
+
+
+def _lowest_on_segment(X: Floats, h: float, mode: int, parent: int, birth: float) -> float:
+    """Return the level with which a mode that meets no other is compared."""
+    points = X[mode] + ON_SEGMENT[:, None] * (X[parent] - X[mode])
+    lowest = float(_sums(squared_distances(points, X), h).min())
+    drops = lowest * (1 + ROUNDING) < birth - 1.0  # without the contribution of the mode itself
+    return max(lowest, 1.0) if drops else birth
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(first, first + ROWS_AT_ONCE) for first in range(0, rows, ROWS_AT_ONCE))
+
+
+def _sums(squares: Floats, h: float) -> Floats:
+    """Return the sums of Gaussian profiles of each row of squared distances."""
+    parts = [np.exp(squares[rows] / (-2.0 * h * h)).sum(axis=1) for rows in _blocks(len(squares))]
+    return np.concatenate(parts)
+
+
+def _parents(squares: Floats, sums: Floats) -> tuple[Indices, Floats]:
+    """Return the nearest higher sample of each sample, and its squared distance."""
+    parent = np.empty(len(sums), dtype=np.intp)
+    square = np.empty(len(sums))
+    for rows in _blocks(len(sums)):
+        higher = np.where(sums > sums[rows, None], squares[rows], np.inf)
+        parent[rows] = higher.argmin(axis=1)
+        square[rows] = higher.min(axis=1)
+    return parent, square
+
+
+def _links_across(squares: Floats, mode_of: Indices, tau_sq: float) -> Links:
+    """Return the pairs of samples of different modes that are nearer to each other than tau."""
+    found = []
+    for rows in _blocks(len(mode_of)):
+        across = (squares[rows] < tau_sq) & (mode_of != mode_of[rows, None])
+        source, target = np.nonzero(across)
+        found.append(Links(rows.start + source, target, squares[rows][source, target]))
+    return Links(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

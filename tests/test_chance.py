@@ -154,14 +154,17 @@ def script():
         return runpy.run_path(str(folder / "calibrate.py"))
 
 
+@pytest.mark.parametrize("mode", ["global", "local"])
 @pytest.mark.parametrize(("n", "d"), [(64, 11), (300, 14), (300, 70), (900, 30)])
-def test_draws_from_a_matrix_of_distances_are_those_of_the_stages(script, n, d):
-    largest = script["largest_by_chance_local"]
+def test_draws_from_a_matrix_of_distances_are_those_of_the_stages(script, n, d, mode):
+    largest = script["MODES"][mode]
     for seed in range(3):
-        X = script["sample"]("local", (n, d), seed)
-        by_matrix = largest(X)
+        X = script["sample"](mode, (n, d), seed)
+        X[::2, 0] += 2.0 * math.sqrt(d)  # two groups, of which one has a finite significance
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(largest.__globals__, "MOST_IN_MATRIX", 0)
+            patch.setitem(largest.__globals__, "in_matrix", lambda *_: True)
+            by_matrix = largest(X)
+            patch.setitem(largest.__globals__, "in_matrix", lambda *_: False)
             by_stages = largest(X)
         np.testing.assert_allclose(by_matrix, by_stages, rtol=1e-9, atol=1e-12)
 
