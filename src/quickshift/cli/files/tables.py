@@ -27,6 +27,7 @@ __all__ = [
     "csv_schema",
     "extended",
     "read_table",
+    "release_memory",
     "table_from",
     "unreadable",
     "write_parts",
@@ -122,12 +123,18 @@ def read_table(source: Source, rows: Mapping[str, Any] | None = None) -> Any:
         else:
             table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
-        pa.default_memory_pool().release_unused()  # what the text needed
     except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
         raise CommandError(unreadable(source, error)) from error
     if not table.num_rows or not table.num_columns:
         raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
     return table
+
+
+def release_memory() -> None:
+    """Return memory to the system that tables have needed and do not need any more."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def write_table(table: Any, target: str, kind: str | None = None, *, force: bool = False) -> None:
