@@ -27,7 +27,7 @@ points.csv: x,y / 0.4336,-17.686 / …
 labels.csv: x,y,label / 0.4336,-17.686,3 / …
 $ zcat big.csv.gz | quickshift cluster - -c x,y -o - | head"""
 
-_ROWS = 1 << 18  # that are written at once
+_ROWS = 1 << 17  # that are written at once
 
 LabelsOnly = Annotated[
     bool,
