@@ -12,7 +12,7 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 import quickshift as qs
 from quickshift import QuickShift
-from quickshift.bandwidth import feature_scale
+from quickshift.bandwidth import feature_scale, standard_deviation
 
 UNITS = np.array([1.0, 1000.0, 0.01])
 every_density = pytest.mark.parametrize("bandwidth", ["local", 0.4], ids=["local", "kernel"])
@@ -145,6 +145,16 @@ def test_scales_do_not_overflow(rule, factor):
     model = QuickShift(0.5, 1.0, scale=rule).fit(values[:, None] * factor)
     plain = QuickShift(0.5, 1.0, scale=rule).fit(values[:, None])
     np.testing.assert_array_equal(model.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_blocks_give_the_standard_deviation(factor, offset):
+    rng = np.random.default_rng(0)
+    values, weights = factor * (rng.normal(size=150_000) + offset), rng.uniform(0.5, 2.0, 150_000)
+    expected = feature_scale(values, weights, "std")
+    assert standard_deviation(values, weights) == pytest.approx(expected, rel=1e-9, abs=0.0)
+    assert standard_deviation(np.full(150_000, 0.1 * factor), weights) == 0.0
 
 
 def test_queries_may_be_far_away(X):

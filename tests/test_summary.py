@@ -1,5 +1,7 @@
 """The summary says how many clusters there are, why, and what to do for others."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
@@ -141,7 +143,7 @@ def test_many_clusters_are_shown_in_part():
     ("X", "hint"),
     [
         (np.random.default_rng(0).normal(size=(60, 2)) * [1, 50], "spreads of the features differ"),
-        (np.column_stack([np.arange(30.0), np.full(30, 7.0)]), "1 features are constant"),
+        (np.column_stack([np.arange(30.0), np.full(30, 7.0)]), "1 feature is constant"),
         (np.random.default_rng(0).normal(size=(20, 300)), "pass X.T"),
         (np.random.default_rng(0).normal(size=(120, 1100)), "simulated for up to 1000 features"),
         (np.random.default_rng(0).integers(0, 4, size=(90, 2)), "most rows are duplicates"),
@@ -182,12 +184,24 @@ def test_parameters_set_after_the_fit_do_not_change_the_summary(X):
     assert str(model.summary()) == before
 
 
+def test_a_summary_needs_little_memory():
+    n = 200_000
+    model = QuickShift().fit(np.random.default_rng(0).normal(size=(n, 3)))
+    tracemalloc.start()
+    try:
+        model.summary()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 48 * n
+
+
 @pytest.mark.parametrize("factor", [1e-200, 1.0, 1e200])
 def test_hints_about_spreads_are_right_for_any_unit(factor):
     X = factor * np.random.default_rng(0).normal(size=(1000, 2))
     constant = np.full(1000, 0.1 * factor)
     hints = QuickShift().fit(np.column_stack([X, constant])).summary().hints
-    assert hints == ["1 features are constant and make no difference."]
+    assert hints == ["1 feature is constant and makes no difference."]
 
 
 def test_as_many_clusters_as_samples_cannot_become_more():

@@ -42,6 +42,8 @@ RULES = (*_FACTORS, "cv")
 # Interquartile range of a Gaussian, in standard deviations.
 _GAUSSIAN_IQR = 1.349
 
+_BLOCK = 1 << 16  # values that are summed at once
+
 
 class KernelFacts(Protocol):
     """The attributes of a `quickshift.kernels.Kernel` that the formulas use."""
@@ -232,6 +234,41 @@ def feature_scale(values: Floats, weights: Floats, rule: str) -> float:
     values, weights = _merged(*_present(values, weights))
     deviation, iqr, exponent = _deviation_and_iqr(values, weights)
     return math.ldexp(iqr_scale(iqr, deviation) if rule == "iqr" else deviation, exponent)
+
+
+def standard_deviation(values: Floats, weights: Floats) -> float:
+    """Return the standard deviation of one feature, block by block, because memory may be scarce.
+
+    Parameters
+    ----------
+    values : ndarray (m,)
+        The feature. Pass it in an order that does not depend on the order of the caller's rows, so
+        that the rounding of the result does not depend on it either.
+    weights : ndarray (m,)
+        Frequencies, positive.
+
+    Returns
+    -------
+    float
+        The deviation; exactly zero if all values are equal.
+
+    Examples
+    --------
+    >>> values, weights = np.array([0.0, 2.0, 4.0]), np.array([1.0, 2.0, 1.0])
+    >>> round(standard_deviation(values, weights) ** 2, 12)
+    2.0
+    """
+    exponent = _exponent(np.array([values.min(), values.max()]))
+    first, total = math.ldexp(float(values[0]), -exponent), float(weights.sum())
+    starts = range(0, values.size, _BLOCK)
+
+    def moment(center: float, power: int) -> float:
+        parts = ((values[i : i + _BLOCK], weights[i : i + _BLOCK]) for i in starts)
+        # The first value is subtracted before the mean, as the quartile in _deviation_and_iqr is.
+        terms = (w * (np.ldexp(x, -exponent) - first - center) ** power for x, w in parts)
+        return math.fsum(float(term.sum()) for term in terms) / total
+
+    return math.ldexp(math.sqrt(moment(moment(0.0, 1), 2)), exponent)
 
 
 def iqr_scale(iqr: float, deviation: float) -> float:

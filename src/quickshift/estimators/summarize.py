@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickshift.arrays import Floats
-from quickshift.bandwidth import feature_scale
+from quickshift.bandwidth import standard_deviation
 from quickshift.estimators.summary import REPRODUCE, Candidate, Summary
 from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
 from quickshift.stages.parent_graph import find_parents
@@ -91,13 +91,18 @@ def _candidates(fitted: "QuickShift", tree: ClusterTree) -> list[Candidate]:
     for number in range(k + 1, min(k + _CANDIDATES, order.size) + 1):
         leaf = order[number - 1]
         row = int(tree.leaf_indices[leaf])
-        finer = keep_most_significant(tree, number)
-        size = float(finer.sizes[finer.leaf_indices == row][0])
         significance = float(tree.known_significance()[leaf])
         reason = _reason(fitted, significance, number, float(strongest))
         cluster = int(fitted.labels_[row])
+        size = _size_among(tree, number, row)
         found.append(Candidate(row, cluster, size, significance, number, reason))
     return found
+
+
+def _size_among(tree: ClusterTree, number: int, row: int) -> float:
+    """Return the size of the cluster around a mode, if this many clusters are kept."""
+    finer = keep_most_significant(tree, number)
+    return float(finer.sizes[finer.leaf_indices == row][0])
 
 
 def _reason(fitted: "QuickShift", significance: float, number: int, strongest: float) -> str:
@@ -286,7 +291,7 @@ def _hints(fitted: "QuickShift") -> list[str]:
 
 def _spread_hints(samples: Samples, points: Floats, weights: Floats) -> list[str]:
     """Say that features have very different spreads, or none."""
-    spreads = np.array([feature_scale(column, weights, "std") for column in points.T])
+    spreads = np.array([standard_deviation(column, weights) for column in points.T])
     if samples.period is not None:
         spreads = spreads[np.isinf(samples.period)]
     hints, varying = [], spreads[spreads > 0]
@@ -297,5 +302,7 @@ def _spread_hints(samples: Samples, points: Floats, weights: Floats) -> list[str
             f' scale them: QuickShift(scale="std") divides each feature by its standard deviation.'
         )
     if constant := int((spreads == 0).sum()):
-        hints.append(f"{constant} features are constant and make no difference.")
+        which = "1 feature is constant and makes"
+        which = which if constant == 1 else f"{constant} features are constant and make"
+        hints.append(f"{which} no difference.")
     return hints

@@ -1,5 +1,6 @@
 """`quickshift cluster`: a table in, labels out."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -25,6 +26,8 @@ $ quickshift cluster points.csv -o labels.csv
 points.csv: x,y / 0.4336,-17.686 / …
 labels.csv: x,y,label / 0.4336,-17.686,3 / …
 $ zcat big.csv.gz | quickshift cluster - -c x,y -o - | head"""
+
+_ROWS = 1 << 17  # that are written at once
 
 LabelsOnly = Annotated[
     bool,
@@ -138,27 +141,25 @@ class _Request:
 
 def _cluster_in_memory(request: _Request, report: Report) -> None:
     from quickshift.cli.clusters import cluster_facts, cluster_lines
-    from quickshift.cli.files.features import pick_features, split_columns
-    from quickshift.cli.files.tables import read_table, write_table
+    from quickshift.cli.files.features import pick_features
+    from quickshift.cli.files.tables import read_table, release_memory, write_parts
 
     with report.timed("read"):
         table = read_table(request.source, request.rows)
         request.check_label(table.column_names)
         features = pick_features(table, **request.rows)
-        del table  # its rows are those of features.table
+        del table  # the columns that take no part are in features
     with report.timed("fit"):
         progress = shows_progress(report.quiet)
         model = fit_quick_shift(features, request.parameters, progress=progress)
     names, remarks, n_dropped = features.names, features.remarks, features.n_dropped
-    table, n_rows = features.table, features.table.num_rows
-    del features
+    n_rows = len(features.X)
     if request.output is not None:
         with report.timed("write"):
-            if request.alone:
-                table = table.select(split_columns(table.schema, request.rows["others"]))
-            table = table.append_column(request.label, [model.labels_])
-            write_table(table, request.output, request.kind, force=request.force)
-    del table  # the summary needs memory, too
+            parts = _labeled(features, model.labels_, request)
+            write_parts(parts, request.output, request.kind, force=request.force)
+    del features  # the summary needs memory, too
+    release_memory()
     if report.quiet:
         return
     with report.timed("summary"):
@@ -166,6 +167,18 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
     more = [*remarks, *numbered(n_dropped), *written(request.output, f"{n_rows} rows")]
     facts = {**cluster_facts(summary, n_rows), "n_dropped": n_dropped, "output": request.output}
     report.show(facts, cluster_lines(summary, n_rows, report.width, more))
+
+
+def _labeled(features: Any, labels: Any, request: _Request) -> Iterator[Any]:
+    """Yield the table with its labels in parts, because the features are copied for it."""
+    from quickshift.cli.files.features import split_columns
+
+    kept = split_columns(features.schema, request.rows["others"])
+    for start in range(0, len(labels), _ROWS):
+        stop = start + _ROWS
+        part = features.part(start, stop)
+        part = part.select(kept) if request.alone else part
+        yield part.append_column(request.label, [labels[start:stop]])
 
 
 def _cluster_in_parts(request: _Request, limit: int | None, report: Report) -> None:

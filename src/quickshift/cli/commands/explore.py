@@ -99,7 +99,7 @@ def explore(
 
         with replaced_file(output, force=force) as partial:
             quickshift.explore(model, partial, names=features.names)
-    n_rows = features.table.num_rows
+    n_rows = len(features.X)
     lines = [
         f"Clusters: {model.n_clusters_}, of {n_rows} samples by {', '.join(features.names)}",
         *features.remarks,

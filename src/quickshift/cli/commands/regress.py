@@ -141,7 +141,7 @@ def regress(
                 drop_missing=drop_missing,
             )
         if not modes and coverage is None:
-            _check_names(asked.table.column_names, features.y.ndim)
+            _check_names(asked.schema.names, features.y.ndim)
     with report.timed("fit"):
         import quickshift
 

@@ -61,7 +61,9 @@ def numbered(n_dropped: int, where: str = "") -> list[str]:
 def fit_quick_shift(features: Any, parameters: dict[str, Any], *, progress: bool) -> Any:
     """Fit the estimator of the library, with a bar if the fit takes long."""
     import quickshift
+    from quickshift.cli.files.tables import release_memory
 
+    release_memory()
     model = quickshift.QuickShift(**parameters, verbose=int(progress))
     raise_if_interrupted()
     return model.fit(features.X, sample_weight=features.weights)

@@ -162,7 +162,7 @@ def _show(report: Report, found: Any, features: Any, output: str | None, kind: s
         *(numbered(features.n_dropped, f" in {output}") if kind == "npz" else []),
         *written(output, f"{len(found)} leaves"),
     ]
-    title = f"Cluster tree of {features.table.num_rows} samples: {len(found)} leaves, "
+    title = f"Cluster tree of {len(features.X)} samples: {len(found)} leaves, "
     title += f"{len(found.merges)} merges"
     facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges}
     facts |= {"n_dropped": features.n_dropped, "output": output}

@@ -23,6 +23,7 @@ from quickshift.cli.files.tables import (
     Source,
     csv_options,
     csv_schema,
+    parquet_writer,
     read_table,
     table_from,
     unreadable,
@@ -91,7 +92,6 @@ def spool(
     """
     with optional_import("pyarrow", "cli", "the command line"):
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
     check_input(source.path)
     path, n_rows, n_missing, first_missing = folder / "table.parquet", 0, 0, -1
@@ -104,7 +104,7 @@ def spool(
             if source.kind in ("csv", "tsv"):
                 schema = _with_texts(schema, used)
             written = _with_floats(schema, used)
-            writer = stack.enter_context(pq.ParquetWriter(path, written))
+            writer = stack.enter_context(parquet_writer(path, written))
             for part in parts(used):
                 missing = _missing(part, used)
                 if missing.any() and not n_missing:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Flags, Floats, Indices
 from quickshift.cli.outcome import CommandError
 
 __all__ = [
@@ -29,10 +29,12 @@ class Features:
 
     Attributes
     ----------
-    table : pyarrow.Table
-        All columns, without the rows that were dropped.
-    rows : ndarray of shape (n_samples,)
-        Their numbers in the file, counted from 0.
+    schema : pyarrow.Schema
+        All columns of the file.
+    others : pyarrow.Table
+        The columns that are not held by X.
+    kept : ndarray of shape (n_rows,)
+        Which rows of the file these are.
     names : list of str
         The columns of the features.
     X : ndarray of shape (n_samples, n_features)
@@ -47,14 +49,37 @@ class Features:
         What the user should know about the choice.
     """
 
-    table: Any
-    rows: Indices
+    schema: Any
+    others: Any
+    kept: Flags
     names: list[str]
     X: Floats
     weights: Floats | None
     y: Any
     n_dropped: int
     remarks: list[str]
+
+    @property
+    def rows(self) -> Indices:
+        """Numbers of the rows in the file, counted from 0."""
+        return np.flatnonzero(self.kept)
+
+    @property
+    def table(self) -> Any:
+        """All columns, without the rows that were dropped."""
+        return self.part(0, len(self.X))
+
+    def part(self, start: int, stop: int) -> Any:
+        """Return some rows of the table; the features that are floats come from X."""
+        import pyarrow as pa
+
+        X, others = self.X[start:stop], self.others.slice(start, stop - start)
+        held = set(self.schema.names) - set(others.column_names)
+        columns = [
+            pa.array(X[:, self.names.index(name)]) if name in held else others[name]
+            for name in self.schema.names
+        ]
+        return pa.Table.from_arrays(columns, schema=self.schema)
 
 
 def pick_features(
@@ -92,31 +117,31 @@ def pick_features(
     )
     weight = None if weights is None else resolve_column(table.schema, weights)
     outputs = None if responses is None else split_columns(table.schema, responses)
-    used = [*chosen, *([] if weight is None else [weight]), *(outputs or [])]
-    arrays = {name: _numbers(table, name) for name in dict.fromkeys(used)}
+    used = list(dict.fromkeys([*chosen, *([] if weight is None else [weight]), *(outputs or [])]))
+    values = np.empty((table.num_rows, len(used)))
+    for i, name in enumerate(used):
+        values[:, i] = _numbers(table, name)
     kept = np.ones(table.num_rows, dtype=bool)
-    for array in arrays.values():
-        kept &= ~np.isnan(array)
+    for column in values.T:
+        kept &= ~np.isnan(column)
     n_missing = int(kept.size - np.count_nonzero(kept))
     if n_missing:
-        _check_missing(arrays, kept, n_missing, drop_missing)
-        table = table.filter(kept)
-        arrays = {name: array[kept] for name, array in arrays.items()}
-    X = np.empty((table.num_rows, len(chosen)))
-    for i, name in enumerate(chosen):
-        X[:, i] = arrays[name]
-    y = None if outputs is None else np.column_stack([arrays[name] for name in outputs])
+        _check_missing(used, values, kept, n_missing, drop_missing)
+        table, values = table.filter(kept), values[kept]
+    X = values if used == chosen else np.ascontiguousarray(values[:, : len(chosen)])
+    y = None if outputs is None else values[:, [used.index(name) for name in outputs]]
     if y is not None and y.shape[1] == 1:
         y = y[:, 0]
-    w = None if weight is None else np.ascontiguousarray(arrays[weight])
-    del arrays
+    w = None if weight is None else np.ascontiguousarray(values[:, used.index(weight)])
     unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
     roles = {*split_columns(table.schema, others), *used}
     named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]
     remarks = [f"Not used: {', '.join(named)}, because they are not numbers."] if named else []
     if n_missing:
         remarks.append(f"Dropped: {n_missing} rows with missing values.")
-    return Features(table, np.flatnonzero(kept), chosen, X, w, y, n_missing, remarks)
+    floats = [name for name in chosen if table.schema.field(name).type == "double"]
+    others = table.drop_columns(floats)  # X holds them
+    return Features(table.schema, others, kept, chosen, X, w, y, n_missing, remarks)
 
 
 def choose_columns(
@@ -306,8 +331,10 @@ def _first_word(column: Any) -> str:
     return ""
 
 
-def _check_missing(arrays: dict[str, Floats], kept: Any, n_missing: int, drop: bool) -> None:
-    named = _listed([name for name, array in arrays.items() if np.isnan(array).any()])
+def _check_missing(
+    names: list[str], values: Floats, kept: Flags, n_missing: int, drop: bool
+) -> None:
+    named = _listed([name for i, name in enumerate(names) if np.isnan(values[:, i]).any()])
     if not kept.any():
         raise CommandError(f"every row has missing values, in {named}. Choose other --columns.")
     if not drop:

@@ -26,7 +26,9 @@ __all__ = [
     "csv_options",
     "csv_schema",
     "extended",
+    "parquet_writer",
     "read_table",
+    "release_memory",
     "table_from",
     "unreadable",
     "write_parts",
@@ -122,12 +124,18 @@ def read_table(source: Source, rows: Mapping[str, Any] | None = None) -> Any:
         else:
             table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
-        pa.default_memory_pool().release_unused()  # what the text needed
     except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
         raise CommandError(unreadable(source, error)) from error
     if not table.num_rows or not table.num_columns:
         raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
     return table
+
+
+def release_memory() -> None:
+    """Return memory to the system that tables have needed and do not need any more."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def write_table(table: Any, target: str, kind: str | None = None, *, force: bool = False) -> None:
@@ -359,11 +367,21 @@ def _write_tsv(parts: Iterator[Any], file: IO[bytes]) -> None:
     _write_csv(parts, file, "\t")
 
 
-def _write_parquet(parts: Iterator[Any], file: IO[bytes]) -> None:
-    import pyarrow.parquet as pq
+def parquet_writer(file: IO[bytes] | Path, schema: Any) -> Any:
+    """Return a writer of Parquet files that looks for repeated values in all columns but floats.
 
+    They seldom repeat, and the search for them needs about 25 MB per column.
+    """
+    import pyarrow.parquet as pq
+    from pyarrow import types
+
+    repeated = [field.name for field in schema if not types.is_floating(field.type)]
+    return pq.ParquetWriter(file, schema, use_dictionary=repeated)
+
+
+def _write_parquet(parts: Iterator[Any], file: IO[bytes]) -> None:
     first = next(parts)
-    with pq.ParquetWriter(file, first.schema) as writer:
+    with parquet_writer(file, first.schema) as writer:
         for part in chain([first], parts):
             writer.write_table(part)
 

@@ -47,7 +47,8 @@ def contract(tree: "ClusterTree", gone: Flags) -> "ClusterTree":
     to = _core.find_roots(to, np.zeros(n_leaves), np.inf)[0].view(np.int64)
     kept, number = np.unique(to, return_inverse=True)
     above = tree.towards[kept]
-    labels = np.where(tree.leaf_labels < 0, -1, number[tree.leaf_labels])
+    labels = number[tree.leaf_labels]
+    labels[tree.leaf_labels < 0] = -1
     joined = number[joined_leaves(tree.merges)]
     merges = merges_of_leaves(joined, tree.merges[:, 2], kept.size)[0]
     sizes = np.zeros(kept.size)
