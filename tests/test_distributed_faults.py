@@ -103,17 +103,55 @@ def test_a_full_disk_names_the_pass_and_the_partition(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("heights.npy"))
 
 
+def write_input(kind, path, points):
+    """Write points, and return what is fitted: a path, a memory map or a dask array."""
+    if kind in ("parquet", "arrow"):
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"a": points[:, 0], "b": points[:, 1]})
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+        return path
+    np.save(path, points)
+    return np.load(path, mmap_mode="r") if kind == "map" else path
+
+
+@pytest.mark.parametrize("how", ["rewritten", "removed"])
+@pytest.mark.parametrize("kind", ["npy", "parquet", "arrow", "map"])
 @pytest.mark.usefixtures("_inline")
-def test_an_input_that_changes_is_noticed(tmp_path):
-    path = tmp_path / "x.npy"
-    np.save(path, X)
+def test_an_input_that_changes_is_noticed(kind, how, tmp_path):
+    path = tmp_path / f"x.{'npy' if kind == 'map' else kind}"
+    data = write_input(kind, path, X)
 
     def change(name, done):
         if name == "scan" and done == 1.0:
-            np.save(path, X[:-1])
+            path.unlink()  # maps of the old file stay valid
+            if how == "rewritten":
+                write_input(kind, path, X[::-1])
 
-    with pytest.raises(PassError, match=r"'scatter'.*x.npy was changed while the fit was running"):
-        QuickShift(0.4, 0.5, progress=change).fit(path)
+    with pytest.raises(PassError, match=r"'scatter' failed .*x\.\w+ was changed or removed during"):
+        QuickShift(0.4, 0.5, progress=change).fit(data)
+
+
+@pytest.mark.parametrize("kind", ["array", "dask array", "dask data frame"])
+@pytest.mark.usefixtures("_inline")
+def test_a_copy_of_the_input_that_changes_is_noticed(kind, tmp_path):
+    data = X
+    if kind == "dask array":
+        data = pytest.importorskip("dask.array").from_array(X, chunks=(500, 2))
+    if kind == "dask data frame":
+        frames = pytest.importorskip("dask.dataframe")
+        pandas = pytest.importorskip("pandas")
+        data = frames.from_pandas(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1]}), npartitions=3)
+
+    def change(name, done):
+        if name == "scan" and done == 1.0:
+            max((tmp_path / "input").iterdir()).write_bytes(b"other")
+
+    with pytest.raises(PassError, match=r"'scatter' failed .*input\S* was changed or removed"):
+        QuickShift(0.4, 0.5, directory=tmp_path, progress=change).fit(data)
 
 
 @pytest.mark.usefixtures("_inline")
@@ -197,6 +235,40 @@ class TestBadInput:
         pq.write_table(pa.table({"a": [1.0, None]}), tmp_path / "2.parquet")
         with pytest.raises(ValueError, match=r"2.parquet has nan at row 1, column 'a'"):
             QuickShift().fit(tmp_path / "2.parquet")
+
+    def test_identifiers_need_not_be_distinct(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        ids = np.arange(len(X)) // 2 % 500
+        for i, rows in enumerate(np.split(np.arange(len(X)), 3)):
+            names = [f"row {number}" for number in ids[rows]]
+            table = pa.table({"a": X[rows, 0], "b": X[rows, 1], "id": names})
+            pq.write_table(table, tmp_path / f"{i}.parquet")
+        model = QuickShift(n_partitions=4).fit(tmp_path, id_column="id")
+        model.write_labels(tmp_path / "labels")
+        written = pq.read_table(tmp_path / "labels")
+        found = zip(written["id"].to_pylist(), written["label"].to_pylist(), strict=True)
+        expected = zip((f"row {number}" for number in ids), EXPECTED.tolist(), strict=True)
+        assert sorted(found) == sorted(expected)
+
+    def test_identifiers_of_different_types(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": [1.0, 2.0], "id": [1, 2]}), tmp_path / "0.parquet")
+        pq.write_table(pa.table({"a": [3.0], "id": ["x"]}), tmp_path / "1.parquet")
+        message = r"column 'id' of .*1.parquet has the type string, expected int64 as in the first"
+        with pytest.raises(ValueError, match=message):
+            QuickShift().fit(tmp_path, id_column="id")
+
+    def test_missing_identifiers(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": [1.0, 2.0], "id": [1, 2]}), tmp_path / "0.parquet")
+        pq.write_table(pa.table({"a": [3.0, 4.0], "id": [7, None]}), tmp_path / "1.parquet")
+        with pytest.raises(
+            ValueError, match=r"'id' of .*1.parquet has no value at row 1, expected"
+        ):
+            QuickShift(0.4, 0.5).fit(tmp_path, id_column="id")
 
     @pytest.mark.parametrize(
         ("parameters", "message"),

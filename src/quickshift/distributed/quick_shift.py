@@ -222,7 +222,8 @@ class QuickShift:
         weight_column : str or int, optional
             The column of frequencies.
         id_column : str or int, optional
-            The column of identifiers, which `write_labels` writes in place of row numbers.
+            The column of identifiers, which `write_labels` writes in place of row numbers. They
+            need not be distinct.
 
         Returns
         -------
