@@ -5,6 +5,8 @@ import quickshift
 from distributed_cases import blobs
 from quickshift.distributed import QuickShift, quick_shift
 from quickshift.distributed.executors import Inline
+from quickshift.distributed.plan import forest
+from quickshift.distributed.plan.forest import parents_beyond
 from quickshift.distributed.plan.passes import PassError
 
 X = blobs(1500)
@@ -161,14 +163,27 @@ def test_a_halo_that_does_not_fit_into_memory_is_refused():
 
 
 @pytest.mark.usefixtures("_inline")
-def test_many_isolated_points_are_done():
-    points = np.random.default_rng(0).permutation(3000)[:, None] * 10.0
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_many_isolated_points_are_done_without_moving_them_to_the_client(d, monkeypatch):
+    rng = np.random.default_rng(0)
+    side = round(4096 ** (1 / d))
+    grid = np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d)
+    points = rng.permutation(grid) * 10.0 + rng.random((side**d, d))
+    searched = []
+
+    def counted(passes, positions, order):
+        searched.append(positions.size)
+        return parents_beyond(passes, positions, order)
+
+    monkeypatch.setattr(forest, "parents_beyond", counted)
     found = QuickShift(1.0, np.inf, kernel="uniform", n_partitions=4).fit(points)
+    expected = quickshift.QuickShift(1.0, np.inf, kernel="uniform").fit(points)
     assert found.n_clusters_ == 1
-    np.testing.assert_array_equal(
-        found.labels_at(5.0),
-        quickshift.QuickShift(1.0, 5.0, kernel="uniform").fit(points).labels_,
-    )
+    for tau in (5.0, 10.0, 12.0, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+    near_faces = 4 * 2 * side ** (d - 1)  # rows of four boxes within two rows of a face
+    assert len(searched) == 1
+    assert searched[0] <= 2 * near_faces
 
 
 # Bad input
