@@ -149,16 +149,15 @@ def killed_once(flag, function, *arguments):
 
 
 class KillingDask(DaskWorkers):
-    """Kills one worker when parents are sought."""
+    """Kills one worker in each pass."""
 
-    def __init__(self, client, flag):
+    def __init__(self, client, folder):
         super().__init__(client)
-        self._flag = str(flag)
+        self._folder = Path(folder)
 
     def submit(self, function, *arguments, name):
-        if not name.startswith("climb"):
-            return super().submit(function, *arguments, name=name)
-        return super().submit(killed_once, self._flag, function, *arguments, name=name)
+        flag = self._folder / name.rpartition("-")[0]
+        return super().submit(killed_once, str(flag), function, *arguments, name=name)
 
 
 class Killing(Processes):
@@ -171,3 +170,16 @@ class Killing(Processes):
     def submit(self, function, *arguments, name):
         flag = self._folder / name.rpartition("-")[0]
         return super().submit(killed_once, str(flag), function, *arguments, name=name)
+
+
+class Passing(Inline):
+    """Remembers the names of the passes that it runs, in their order."""
+
+    def __init__(self):
+        self.names = []
+
+    def submit(self, function, *arguments, name):
+        name, _, number = name.rpartition("-")
+        if number == "0":
+            self.names.append(name)
+        return super().submit(function, *arguments, name=name)

@@ -122,11 +122,15 @@ class Processes:
         while running:
             wait([task.future for task in running.values()], return_when=FIRST_COMPLETED)
             ended = {i: task for i, task in running.items() if task.future.done()}
-            broken = {i: t for i, t in ended.items() if _is_lost(t.future) and t.tries < _TRIES}
+            broken = any(_is_lost(t.future) and t.tries < _TRIES for t in ended.values())
             if broken:
-                self.close()  # this cancels the tasks that wait, and they are started again later
+                # All other tasks of these processes end now, too. They are started again together:
+                # one that was noticed later would end the processes that replace these.
+                self.close()
+                wait([task.future for task in running.values()])
+                ended = dict(running)
             for i, task in ended.items():
-                if i in broken:
+                if _is_lost(task.future) and task.tries < _TRIES:
                     task.tries += 1
                     task.future = self._start(task.function, task.arguments)
                 else:
