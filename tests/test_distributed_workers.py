@@ -11,7 +11,7 @@ import pytest
 
 import quickshift
 from distributed_cases import Killing, KillingDask, Passing, blobs
-from quickshift.distributed import QuickShift, segment, segmentation
+from quickshift.distributed import QuickShift, executors, segment, segmentation
 from quickshift.distributed.executors import DaskWorkers, Processes
 from quickshift.distributed.plan.passes import PassError, Passes
 from quickshift.distributed.store import Store
@@ -92,15 +92,18 @@ def test_processes_report_errors_and_results():
 
 @pytest.fixture(scope="module")
 def client():
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit="1 GiB",
     )
-    with cluster, distributed.Client(cluster) as client:
+    # A local cluster gives up workers that are away for this long, even if they are restarting.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    with patient, cluster, distributed.Client(cluster) as client:
         yield client
 
 
@@ -143,6 +146,15 @@ def test_a_task_that_always_kills_its_dask_worker_fails_with_one_error(client, t
     passes = Passes(Store(str(tmp_path)), DaskWorkers(client))
     with pytest.raises(PassError, match=r"the pass 'exit' failed in partition 0: KilledWorker"):
         passes.run("exit", os._exit, [(3,)])
+
+
+def test_a_cluster_without_workers_fails_with_one_error(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "_PATIENCE", 2)
+    empty = distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0")
+    message = r"the pass 'scan' failed in partition 0: .* the Dask cluster has no workers. Start"
+    with empty, distributed.Client(empty) as client, pytest.raises(PassError, match=message):
+        QuickShift(client=client, directory=tmp_path, memory_limit=1e9).fit(X)
 
 
 def test_dask_workers_need_a_folder(client):

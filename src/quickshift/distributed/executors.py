@@ -12,6 +12,7 @@ from uuid import uuid4
 
 __all__ = ["DaskWorkers", "Executor", "Inline", "Processes"]
 
+_PATIENCE = 600  # seconds; a Dask cluster may be without workers for a while if it scales itself
 _TRIES = 3  # how often a task is started again after its process was killed
 
 
@@ -188,6 +189,13 @@ def _outcome(task: _Task) -> Any:
     return task.future.result() if error is None else error
 
 
+def _no_workers() -> RuntimeError:
+    return RuntimeError(
+        f"no task was completed within {_PATIENCE} seconds, and the Dask cluster has no workers. "
+        f"Start some"
+    )
+
+
 class DaskWorkers:
     """Runs tasks on the workers of a Dask client.
 
@@ -224,10 +232,17 @@ class DaskWorkers:
         import distributed
 
         as_completed: Any = distributed.as_completed
-        number = {future.key: i for i, future in enumerate(futures)}
-        for future in as_completed(futures):
-            error = future.exception()
-            yield number[future.key], future.result() if error is None else error
+        running = {future.key: (i, future) for i, future in enumerate(futures)}
+        while running:
+            try:
+                for future in as_completed([f for _, f in running.values()], timeout=_PATIENCE):
+                    i, _ = running.pop(future.key)
+                    error = future.exception()
+                    yield i, future.result() if error is None else error
+            except TimeoutError:
+                if not self._client.nthreads():
+                    yield next(iter(running.values()))[0], _no_workers()
+                    return
 
     def cancel(self, futures: Sequence[Any]) -> None:
         """Do not start the tasks that have not been started."""
