@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import MATRIX, SHAPES
+from distributed_cases import MATRIX, SHAPES, record
 from quickshift.distributed import QuickShift
 from quickshift.distributed.executors import DaskWorkers, Processes
 from quickshift.distributed.results import heights_by_row
@@ -38,7 +38,7 @@ class Case:
 
     shape: str
     d: int
-    n_boxes: int
+    partitions: int
     fit: str
     kernel: str
     weighted: bool
@@ -47,7 +47,7 @@ class Case:
     def __str__(self):
         more = [name for name in ("weighted", "periodic") if getattr(self, name)]
         kernel = [self.kernel] if self.kernel else []
-        return "-".join([self.shape, str(self.d), str(self.n_boxes), self.fit, *kernel, *more])
+        return "-".join([self.shape, str(self.d), str(self.partitions), self.fit, *kernel, *more])
 
     @property
     def parameters(self):
@@ -67,11 +67,11 @@ def combinations():
     # the tasks compare them with all kernels, given the same sums.
     kernels = itertools.cycle(KERNELS)
     chosen = []
-    for i, (shape, d, n_boxes) in enumerate(itertools.product(SHAPES, (1, 2, 3, 5), (2, 7, 32))):
+    for i, (shape, d, partitions) in enumerate(itertools.product(SHAPES, (1, 2, 3, 5), (2, 7, 32))):
         ties = shape in ("lattice", "duplicates")
         for fit in ("local",) if ties else ("local", "auto", "given"):
             kernel = "" if fit == "local" else next(kernels)
-            chosen.append(Case(shape, d, n_boxes, fit, kernel, i % 2 == 1, i % 3 == 2))
+            chosen.append(Case(shape, d, partitions, fit, kernel, i % 2 == 1, i % 3 == 2))
     return chosen if MATRIX else [chosen[i] for i in (4, 21, 41, 62)]
 
 
@@ -79,15 +79,13 @@ def combinations():
 def test_fits_equal_those_in_memory(executor, case, monkeypatch, record_property):
     monkeypatch.setattr(QuickShift, "_executor", lambda *_: executor)
     monkeypatch.setattr(executor, "close", lambda: None)
-    for name in ("shape", "d", "n_boxes", "fit", "kernel", "weighted", "periodic"):
-        record_property(name, getattr(case, name))
-    record_property("executor", type(executor).__name__)
+    record(record_property, **vars(case), executor=type(executor).__name__)
     points, weights, column = SHAPES[case.shape](d=case.d), None, None
     table = points
     if case.weighted:
         weights = np.random.default_rng(7).integers(1, 4, len(points)).astype(float)
         table, column = np.column_stack([points, weights]), case.d
-    found = QuickShift(n_partitions=case.n_boxes, **case.parameters)
+    found = QuickShift(n_partitions=case.partitions, **case.parameters)
     found.fit(table, weight_column=column)
     expected = quickshift.QuickShift(**case.parameters).fit(points, sample_weight=weights)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
@@ -99,11 +97,14 @@ def test_fits_equal_those_in_memory(executor, case, monkeypatch, record_property
         np.testing.assert_array_equal(found.tau_, expected.tau_)
         return
     wrong = [abs(found.bandwidth_ / expected.bandwidth_ - 1), abs(found.tau_ / expected.tau_ - 1)]
-    record_property("parameter error", max(wrong))
+    record(record_property, parameter_error=max(wrong))
     assert max(wrong) <= 1e-12
     if case.fit == "given":  # otherwise the densities differ as the bandwidths do
         heights = heights_by_row(found._fit, len(points), None)
         error = np.abs(found._fit.kind.densities(heights) / expected.density_ - 1).max()
         infinite = get_kernel(case.kernel).infinite
-        record_property("density error of infinite kernels" if infinite else "density error", error)
+        record(
+            record_property,
+            **{"error_of_infinite_kernels" if infinite else "error": float(error)},
+        )
         assert error <= (2 * expected.rtol if infinite else 1e-12)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quickshift
-from distributed_cases import Killing, KillingDask, Passing, blobs
+from distributed_cases import Killing, KillingDask, Passing, blobs, record
 from quickshift.distributed import QuickShift, executors, segment, segmentation
 from quickshift.distributed.executors import DaskWorkers, Processes
 from quickshift.distributed.plan.passes import PassError, Passes
@@ -47,11 +47,18 @@ def fit(request):
     return parameters, executor.names, quickshift.QuickShift(**parameters).fit(X).labels_
 
 
+def record_fault(record_property, killed, parameters, passes):
+    """Record in which passes something is killed, for the table that `make faults` writes."""
+    fit = ", ".join(f"{name}={value}" for name, value in parameters.items()) or "default"
+    record(record_property, killed=killed, fit=fit, passes=", ".join(dict.fromkeys(passes)))
+
+
 # Processes
 
 
-def test_a_process_that_is_killed_in_every_pass(fit, tmp_path, monkeypatch):
+def test_a_process_that_is_killed_in_every_pass(fit, tmp_path, monkeypatch, record_property):
     parameters, passes, expected = fit
+    record_fault(record_property, "process", parameters, passes)
     monkeypatch.setattr(QuickShift, "_executor", lambda *_: Killing(tmp_path))
     found = QuickShift(n_partitions=3, **parameters).fit(X)
     np.testing.assert_array_equal(found.labels_, expected)
@@ -132,8 +139,11 @@ def test_an_error_on_a_dask_worker_is_the_users_error(client, tmp_path):
         QuickShift(client=client, directory=tmp_path).fit(bad)
 
 
-def test_a_dask_worker_that_is_killed_in_every_pass(client, fit, tmp_path, monkeypatch):
+def test_a_dask_worker_that_is_killed_in_every_pass(
+    client, fit, tmp_path, monkeypatch, record_property
+):
     parameters, passes, expected = fit
+    record_fault(record_property, "Dask worker", parameters, passes)
     killed = tmp_path / "killed"
     killed.mkdir()
     monkeypatch.setattr(QuickShift, "_executor", lambda *_: KillingDask(client, killed))
@@ -196,8 +206,11 @@ def killed_driver(folder, data, killed_in, parameters):
     assert run.returncode == -signal.SIGKILL
 
 
-def test_a_run_whose_driver_was_killed_is_resumed_in_every_pass(fit, tmp_path, monkeypatch):
+def test_a_run_whose_driver_was_killed_is_resumed_in_every_pass(
+    fit, tmp_path, monkeypatch, record_property
+):
     parameters, passes, expected = fit
+    record_fault(record_property, "driver, and the run is resumed", parameters, passes)
     np.save(tmp_path / "x.npy", X)
     for killed_in in dict.fromkeys(passes):
         folder = tmp_path / killed_in
