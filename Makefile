@@ -17,9 +17,10 @@ CPP := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp'))
 INSTALLED_FROM := $(CPP) CMakeLists.txt pyproject.toml build/modules.txt
 STUB := src/quickshift/_core.pyi
 SMOKE := $(CURDIR)/.venv-smoke
+REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost matrix faults raster docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -49,8 +50,9 @@ tests/js/node_modules: tests/js/package-lock.json
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
 
-faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs
-	$(BIN)/python -m pytest -m workers tests/test_distributed_workers.py $(ARGS)
+faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs, write docs/large_equal.md
+	$(BIN)/python -m pytest -m workers $(REPORT)/faults.xml tests/test_distributed_workers.py tests/test_large_benchmark.py $(ARGS)
+	$(BIN)/python benchmarks/equal_page.py faults build/faults.xml
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
 	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)
@@ -117,8 +119,12 @@ large: .venv/.installed .venv/.group-test  ## fit 1e8 points in partitions (ARGS
 large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 1e8 points (ARGS="--points 1e6"), write docs/large_cost.md
 	$(BIN)/python benchmarks/large.py --write --points 1e6 1e7 1e8 $(ARGS)
 
-matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory, in every combination
-	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 -m 'workers or not workers' tests/test_distributed_tasks.py tests/test_distributed_scales.py tests/test_distributed_matrix.py $(ARGS)
+large-cluster: .venv/.installed .venv/.group-test  ## fit 2e7 points on a Dask cluster of two workers of 1.5 GB, write docs/large_cost.md
+	$(BIN)/python benchmarks/large.py --write --points 2e7 --workers 2 --worker-memory 1.5e9 $(ARGS)
+
+matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in memory in every combination, write docs/large_equal.md
+	QUICKSHIFT_MATRIX=1 $(BIN)/python -m pytest -n 2 -m 'workers or not workers' $(REPORT)/matrix.xml tests/test_distributed_tasks.py tests/test_distributed_scales.py tests/test_distributed_matrix.py $(ARGS)
+	$(BIN)/python benchmarks/equal_page.py matrix build/matrix.xml
 
 raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
 	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)

@@ -3,11 +3,16 @@
     python benchmarks/large.py                     1e8 points, hours, 20 GB of disk
     python benchmarks/large.py --points 1e6 1e7    minutes, and compared with fits in memory
     python benchmarks/large.py --kind default      only the default in place of both kinds
+    python benchmarks/large.py --points 2e7 --workers 2 --worker-memory 1.5e9
+                                                   on a local Dask cluster
     python benchmarks/large.py --write             also writes the tables of docs/large_cost.md
 
 The points are twenty Gaussian clusters in the plane, in Parquet files. One fit has an Epanechnikov
 kernel whose bandwidth holds about 500 neighbors; the other one is the default. The memory is the
 proportional set size of all processes together, sampled four times per second.
+
+On a cluster, the fit should have the labels of a fit in memory, and take at most three times as
+long, besides the time to read the input and to read and write the files of the run once.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import argparse
 import os
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +33,7 @@ import pyarrow.parquet as pq
 import large_page
 import quickshift as qs
 from large_account import account_for
+from large_cluster import MOST_TIMES, local_cluster, seconds_for_files
 from quickshift.distributed import QuickShift
 
 CENTERS = np.random.default_rng(0).uniform(0, 100, (20, 2))
@@ -34,6 +41,7 @@ WIDTH = 2.0
 ROWS_PER_FILE = 1_000_000
 NEIGHBORS = 500
 MOST_IN_MEMORY = 20_000_000  # with more points, there is no fit in memory to compare with
+MOST_CLIENT = 500_000_000  # bytes by which the memory of the client should grow, at most
 MOST_COUNTED = 10_000_000  # with more points, bytes are not counted, which takes another fit
 
 
@@ -42,6 +50,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=float, nargs="+", default=[1e8])
     parser.add_argument("--memory", type=float, default=4e9, help="bytes for all processes")
+    parser.add_argument("--workers", type=int, default=0, help="of a Dask cluster; 0 for processes")
+    parser.add_argument("--worker-memory", type=float, default=1.5e9, help="bytes for each worker")
     parser.add_argument("--kind", choices=["kernel", "default", "both"], default="both")
     parser.add_argument("--folder", type=Path, help="for all files; a temporary one if not given")
     parser.add_argument("--write", action="store_true", help="write tables of docs/large_cost.md")
@@ -51,7 +61,8 @@ def main() -> None:
             write_points(Path(folder), n)
             for kind in ("kernel", "default"):
                 if given.kind in (kind, "both"):
-                    found = measure(kind, Path(folder), n, given.memory)
+                    limits = Limits(given.memory, given.workers, given.worker_memory)
+                    found = measure(kind, Path(folder), n, limits)
                     if given.write:
                         large_page.record(found)
                         large_page.write()
@@ -79,49 +90,105 @@ def drawn(seed: int, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     return centers + rng.normal(scale=WIDTH, size=(n, 2))
 
 
-def measure(kind: str, folder: Path, n: int, memory: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Limits:
+    """Bytes that all processes may use or, if there are workers, that each of them may use."""
+
+    memory: float
+    workers: int = 0
+    worker_memory: float = 0.0
+
+
+def measure(kind: str, folder: Path, n: int, limits: Limits) -> dict[str, Any]:
     """Fit over partitions and, if there are not too many points, in memory; print both."""
     parameters = parameters_of(kind, n)
-    seconds_by_pass: dict[str, float] = {}
-    last = begin = time.perf_counter()
+    runs = folder / f"runs-{kind}"
+    model, found = fitted(folder, runs, limits, parameters)
+    found |= {"kind": kind, "points": n}
+    report(found)
+    if n <= MOST_IN_MEMORY:
+        found |= compare(model, n, parameters)
+    if n <= MOST_IN_MEMORY and limits.workers:
+        found["files"] = time_for_files(folder, runs)
+        allowed = MOST_TIMES * found["seconds in memory"] + found["files"]
+        print(
+            f"  files: {found['files']:.1f} s; {verdict(found['seconds'] <= allowed)}: at most "
+            f"{MOST_TIMES} times the fit in memory and the files, {allowed:.1f} s"
+        )
+    if n <= MOST_COUNTED and not limits.workers:
+        data = str(folder / "points-*.parquet")
+        found["passes"] = account_for(data, memory_limit=limits.memory, **parameters)
+    return found
+
+
+def fitted(
+    folder: Path, runs: Path, limits: Limits, parameters: dict[str, Any]
+) -> tuple[QuickShift, dict[str, Any]]:
+    """Fit over partitions, and return the model, with what the fit has taken."""
+    by_pass: dict[str, float] = {}
+    spent, last = cpu_seconds(), 0.0
 
     def progress(name: str, _: float) -> None:
         nonlocal last
         now = time.perf_counter()
-        seconds_by_pass[name] = seconds_by_pass.get(name, 0.0) + now - last
+        by_pass[name] = by_pass.get(name, 0.0) + now - last
         last = now
 
-    runs, spent = folder / f"runs-{kind}", cpu_seconds()
-    with PeakMemory() as peak:
-        model = QuickShift(memory_limit=memory, directory=runs, progress=progress, **parameters)
+    workers = limits.workers
+    with local_cluster(workers, limits.worker_memory) as client, PeakMemory() as peak:
+        last = begin = time.perf_counter()  # the cluster has been started
+        model = QuickShift(
+            client=client,
+            memory_limit="auto" if workers else limits.memory,
+            directory=runs,
+            progress=progress,
+            **parameters,
+        )
         model.fit(str(folder / "points-*.parquet"))
-    found: dict[str, Any] = {
-        "kind": kind,
-        "points": n,
-        "limit": memory,
+        seconds = time.perf_counter() - begin
+    model.client = None  # labels are read in this process
+    return model, {
+        "workers": workers,
+        "limit": limits.worker_memory if workers else limits.memory,
         "partitions": model.n_partitions_,
         "clusters": model.n_clusters_,
         "neighbors": getattr(model, "n_neighbors_", NEIGHBORS),
         "cores": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
-        "seconds": time.perf_counter() - begin,
+        "seconds": seconds,
+        "seconds by pass": by_pass,
         "cpu": cpu_seconds() - spent,
         "client": peak.own - peak.start,
         "memory": peak.all,
+        "largest": peak.other,
         "disk": sum(path.stat().st_size for path in runs.rglob("*") if path.is_file()),
     }
+
+
+def report(found: dict[str, Any]) -> None:
+    """Print time and memory of a fit over partitions."""
     print(
         "{kind}: {points} points, {partitions} partitions, {clusters} clusters, {seconds:.1f} s, "
         "{cpu:.1f} s of CPU time".format(**found)
     )
-    print("  " + ", ".join(f"{name} {each:.1f} s" for name, each in seconds_by_pass.items()))
-    print(f"  client {found['client'] / 1e6:.0f} MB, all processes {peak.all / 1e6:.0f} MB")
-    if n <= MOST_IN_MEMORY:
-        found |= compare(model, n, parameters)
-    if n <= MOST_COUNTED:
-        data = str(folder / "points-*.parquet")
-        found["passes"] = account_for(data, memory_limit=memory, **parameters)
-    return found
+    print("  " + ", ".join(f"{name} {s:.1f} s" for name, s in found["seconds by pass"].items()))
+    client, most = found["client"] / 1e6, MOST_CLIENT / 1e6
+    print(f"  client {client:.0f} MB; {verdict(client < most)}: less than {most:.0f} MB")
+    limit, what = found["limit"] / 1e6, "largest" if found["workers"] else "memory"
+    used = found[what] / 1e6
+    processes = "largest worker" if found["workers"] else "all processes"
+    print(f"  {processes} {used:.0f} MB; {verdict(used < limit)}: less than {limit:.0f} MB")
+
+
+def verdict(holds: bool) -> str:
+    """Return whether a limit is kept, as it is printed."""
+    return "kept" if holds else "NOT kept"
+
+
+def time_for_files(folder: Path, runs: Path) -> float:
+    """Return the seconds to read the input, and to read and write the files of a run."""
+    written = [path for path in runs.rglob("*") if path.is_file()]
+    return seconds_for_files(folder.glob("points-*.parquet"), written, folder / "copy")
 
 
 def cpu_seconds() -> float:
@@ -145,11 +212,12 @@ def compare(model: QuickShift, n: int, parameters: dict[str, Any]) -> dict[str, 
 class PeakMemory:
     """Samples the memory of this process and its children.
 
-    Attributes, in bytes: ``start``, this process before; ``own``, its peak; ``all``, that of all.
+    Attributes, in bytes: ``start``, this process before; ``own``, its peak; ``other``, that of the
+    largest other process; ``all``, that of all together.
     """
 
     def __init__(self) -> None:
-        self.own = self.all = 0
+        self.own = self.other = self.all = 0
         self.start = proportional_size(os.getpid())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
@@ -165,8 +233,10 @@ class PeakMemory:
     def _sample(self) -> None:
         while not self._stop.wait(0.25):
             sizes = {pid: proportional_size(pid) for pid in family(os.getpid())}
-            self.own = max(self.own, sizes[os.getpid()])
-            self.all = max(self.all, sum(sizes.values()))
+            own = sizes.pop(os.getpid())
+            self.own = max(self.own, own)
+            self.other = max([self.other, *sizes.values()])
+            self.all = max(self.all, own + sum(sizes.values()))
 
 
 def family(pid: int) -> list[int]:

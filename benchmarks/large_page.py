@@ -30,17 +30,22 @@ def results() -> list[Result]:
 
 def record(run: Result) -> None:
     """Add a run; it replaces an earlier one of the same kind and size."""
-    same = run["kind"], run["points"]
-    kept = [each for each in results() if (each["kind"], each["points"]) != same]
+    kept = [each for each in results() if _case(each) != _case(run)]
     RESULTS.write_text(json.dumps([*kept, run], indent=1) + "\n")
+
+
+def _case(run: Result) -> tuple[str, int, int]:
+    return run["kind"], run["points"], run.get("workers", 0)
 
 
 def write() -> None:
     """Rewrite the tables of the page."""
-    runs = results()
+    runs = [run for run in results() if not run.get("workers")]
+    on_cluster = [run for run in results() if run.get("workers")]
     text = PAGE.read_text()
     for name, table in (
         ("runs", table_of_runs(runs)),
+        ("cluster", table_of_cluster(on_cluster)),
         ("passes", tables_of_passes(runs)),
         ("larger", table_of_larger(runs)),
     ):
@@ -87,6 +92,46 @@ def row_of_run(run: Result) -> list[str]:
         f"{run['memory'] / 1e6:.0f} MB",
         f"{run['limit'] / 1e6:.0f} MB",
         f"{run['disk'] / n:.0f} bytes per point",
+        f"{run['load']:.1f} on {run['cores']} cores",
+    ]
+
+
+def table_of_cluster(runs: Sequence[Result]) -> str:
+    """Return times, memory and labels of runs on a local Dask cluster."""
+    if not runs:
+        return "No run has been recorded yet."
+    header = [
+        "fit",
+        "points",
+        "workers",
+        "time",
+        "in memory",
+        "files",
+        "ratio without files",
+        "same labels",
+        "client",
+        "largest worker",
+        "limit of a worker",
+        "load when it ended",
+    ]
+    return table(header, [row_of_cluster(run) for run in runs])
+
+
+def row_of_cluster(run: Result) -> list[str]:
+    """Return one row of the table of runs on a cluster."""
+    ratio = (run["seconds"] - run["files"]) / run["seconds in memory"]
+    return [
+        NAMES[run["kind"]],
+        power(run["points"]),
+        str(run["workers"]),
+        f"{run['seconds']:.0f} s",
+        f"{run['seconds in memory']:.0f} s",
+        f"{run['files']:.0f} s",
+        f"{ratio:.2f}",
+        "yes" if run["equal"] else "no",
+        f"{run['client'] / 1e6:.0f} MB",
+        f"{run['largest'] / 1e6:.0f} MB",
+        f"{run['limit'] / 1e6:.0f} MB",
         f"{run['load']:.1f} on {run['cores']} cores",
     ]
 

@@ -61,17 +61,23 @@ SHAPES = {
 MATRIX = bool(os.environ.get("QUICKSHIFT_MATRIX"))  # whether `make matrix` runs
 
 
-def sizes():
+def sizes(d=3):
     """Return dimensions and numbers of boxes: one of each, or all with `make matrix`."""
-    return list(itertools.product((1, 2, 3, 5), (2, 7, 32))) if MATRIX else [(3, 7)]
+    return list(itertools.product((1, 2, 3, 5), (2, 7, 32))) if MATRIX else [(d, 7)]
 
 
 def cases():
     """Return dimensions, numbers of boxes and shapes: some of them, or all with `make matrix`."""
     if MATRIX:
-        return list(itertools.product((1, 2, 3, 5), (1, 2, 7, 32), SHAPES))
+        return list(itertools.product((1, 2, 3, 5), (2, 7, 32), SHAPES))
     by_dimension = itertools.product((1, 2, 3, 5), (7,), SHAPES)
     return [*by_dimension, (2, 2, "lattice"), (2, 2, "blobs"), (2, 32, "duplicates")]
+
+
+def record(record_property, **values):
+    """Record what a test has compared, for the tables that `make matrix` writes."""
+    for name, value in values.items():
+        record_property(name.replace("_", " "), value)
 
 
 def divided(X, n_boxes, folder, *, weights=None, period=None, most_rows=None):
@@ -149,16 +155,15 @@ def killed_once(flag, function, *arguments):
 
 
 class KillingDask(DaskWorkers):
-    """Kills one worker when parents are sought."""
+    """Kills one worker in each pass."""
 
-    def __init__(self, client, flag):
+    def __init__(self, client, folder):
         super().__init__(client)
-        self._flag = str(flag)
+        self._folder = Path(folder)
 
     def submit(self, function, *arguments, name):
-        if not name.startswith("climb"):
-            return super().submit(function, *arguments, name=name)
-        return super().submit(killed_once, self._flag, function, *arguments, name=name)
+        flag = self._folder / name.rpartition("-")[0]
+        return super().submit(killed_once, str(flag), function, *arguments, name=name)
 
 
 class Killing(Processes):
@@ -171,3 +176,16 @@ class Killing(Processes):
     def submit(self, function, *arguments, name):
         flag = self._folder / name.rpartition("-")[0]
         return super().submit(killed_once, str(flag), function, *arguments, name=name)
+
+
+class Passing(Inline):
+    """Remembers the names of the passes that it runs, in their order."""
+
+    def __init__(self):
+        self.names = []
+
+    def submit(self, function, *arguments, name):
+        name, _, number = name.rpartition("-")
+        if number == "0":
+            self.names.append(name)
+        return super().submit(function, *arguments, name=name)

@@ -5,6 +5,8 @@ import quickshift
 from distributed_cases import blobs
 from quickshift.distributed import QuickShift, quick_shift
 from quickshift.distributed.executors import Inline
+from quickshift.distributed.plan import forest
+from quickshift.distributed.plan.forest import parents_beyond
 from quickshift.distributed.plan.passes import PassError
 
 X = blobs(1500)
@@ -103,17 +105,55 @@ def test_a_full_disk_names_the_pass_and_the_partition(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("heights.npy"))
 
 
+def write_input(kind, path, points):
+    """Write points, and return what is fitted: a path, a memory map or a dask array."""
+    if kind in ("parquet", "arrow"):
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"a": points[:, 0], "b": points[:, 1]})
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+        return path
+    np.save(path, points)
+    return np.load(path, mmap_mode="r") if kind == "map" else path
+
+
+@pytest.mark.parametrize("how", ["rewritten", "removed"])
+@pytest.mark.parametrize("kind", ["npy", "parquet", "arrow", "map"])
 @pytest.mark.usefixtures("_inline")
-def test_an_input_that_changes_is_noticed(tmp_path):
-    path = tmp_path / "x.npy"
-    np.save(path, X)
+def test_an_input_that_changes_is_noticed(kind, how, tmp_path):
+    path = tmp_path / f"x.{'npy' if kind == 'map' else kind}"
+    data = write_input(kind, path, X)
 
     def change(name, done):
         if name == "scan" and done == 1.0:
-            np.save(path, X[:-1])
+            path.unlink()  # maps of the old file stay valid
+            if how == "rewritten":
+                write_input(kind, path, X[::-1])
 
-    with pytest.raises(PassError, match=r"'scatter'.*x.npy was changed while the fit was running"):
-        QuickShift(0.4, 0.5, progress=change).fit(path)
+    with pytest.raises(PassError, match=r"'scatter' failed .*x\.\w+ was changed or removed during"):
+        QuickShift(0.4, 0.5, progress=change).fit(data)
+
+
+@pytest.mark.parametrize("kind", ["array", "dask array", "dask data frame"])
+@pytest.mark.usefixtures("_inline")
+def test_a_copy_of_the_input_that_changes_is_noticed(kind, tmp_path):
+    data = X
+    if kind == "dask array":
+        data = pytest.importorskip("dask.array").from_array(X, chunks=(500, 2))
+    if kind == "dask data frame":
+        frames = pytest.importorskip("dask.dataframe")
+        pandas = pytest.importorskip("pandas")
+        data = frames.from_pandas(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1]}), npartitions=3)
+
+    def change(name, done):
+        if name == "scan" and done == 1.0:
+            max((tmp_path / "input").iterdir()).write_bytes(b"other")
+
+    with pytest.raises(PassError, match=r"'scatter' failed .*input\S* was changed or removed"):
+        QuickShift(0.4, 0.5, directory=tmp_path, progress=change).fit(data)
 
 
 @pytest.mark.usefixtures("_inline")
@@ -123,14 +163,27 @@ def test_a_halo_that_does_not_fit_into_memory_is_refused():
 
 
 @pytest.mark.usefixtures("_inline")
-def test_many_isolated_points_are_done():
-    points = np.random.default_rng(0).permutation(3000)[:, None] * 10.0
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_many_isolated_points_are_done_without_moving_them_to_the_client(d, monkeypatch):
+    rng = np.random.default_rng(0)
+    side = round(4096 ** (1 / d))
+    grid = np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d)
+    points = rng.permutation(grid) * 10.0 + rng.random((side**d, d))
+    searched = []
+
+    def counted(passes, positions, order):
+        searched.append(positions.size)
+        return parents_beyond(passes, positions, order)
+
+    monkeypatch.setattr(forest, "parents_beyond", counted)
     found = QuickShift(1.0, np.inf, kernel="uniform", n_partitions=4).fit(points)
+    expected = quickshift.QuickShift(1.0, np.inf, kernel="uniform").fit(points)
     assert found.n_clusters_ == 1
-    np.testing.assert_array_equal(
-        found.labels_at(5.0),
-        quickshift.QuickShift(1.0, 5.0, kernel="uniform").fit(points).labels_,
-    )
+    for tau in (5.0, 10.0, 12.0, np.inf):
+        np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+    near_faces = 4 * 2 * side ** (d - 1)  # rows of four boxes within two rows of a face
+    assert len(searched) == 1
+    assert searched[0] <= 2 * near_faces
 
 
 # Bad input
@@ -197,6 +250,40 @@ class TestBadInput:
         pq.write_table(pa.table({"a": [1.0, None]}), tmp_path / "2.parquet")
         with pytest.raises(ValueError, match=r"2.parquet has nan at row 1, column 'a'"):
             QuickShift().fit(tmp_path / "2.parquet")
+
+    def test_identifiers_need_not_be_distinct(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        ids = np.arange(len(X)) // 2 % 500
+        for i, rows in enumerate(np.split(np.arange(len(X)), 3)):
+            names = [f"row {number}" for number in ids[rows]]
+            table = pa.table({"a": X[rows, 0], "b": X[rows, 1], "id": names})
+            pq.write_table(table, tmp_path / f"{i}.parquet")
+        model = QuickShift(n_partitions=4).fit(tmp_path, id_column="id")
+        model.write_labels(tmp_path / "labels")
+        written = pq.read_table(tmp_path / "labels")
+        found = zip(written["id"].to_pylist(), written["label"].to_pylist(), strict=True)
+        expected = zip((f"row {number}" for number in ids), EXPECTED.tolist(), strict=True)
+        assert sorted(found) == sorted(expected)
+
+    def test_identifiers_of_different_types(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": [1.0, 2.0], "id": [1, 2]}), tmp_path / "0.parquet")
+        pq.write_table(pa.table({"a": [3.0], "id": ["x"]}), tmp_path / "1.parquet")
+        message = r"column 'id' of .*1.parquet has the type string, expected int64 as in the first"
+        with pytest.raises(ValueError, match=message):
+            QuickShift().fit(tmp_path, id_column="id")
+
+    def test_missing_identifiers(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": [1.0, 2.0], "id": [1, 2]}), tmp_path / "0.parquet")
+        pq.write_table(pa.table({"a": [3.0, 4.0], "id": [7, None]}), tmp_path / "1.parquet")
+        with pytest.raises(
+            ValueError, match=r"'id' of .*1.parquet has no value at row 1, expected"
+        ):
+            QuickShift(0.4, 0.5).fit(tmp_path, id_column="id")
 
     @pytest.mark.parametrize(
         ("parameters", "message"),

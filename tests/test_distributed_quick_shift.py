@@ -120,9 +120,21 @@ def assert_same_fit(points, parameters, weights=None):
     np.testing.assert_allclose(found.tau_, expected.tau_, rtol=1e-12)
     np.testing.assert_allclose(found.significance_, expected.significance_, rtol=1e-6)
     np.testing.assert_allclose(found.min_significance_, expected.min_significance_, rtol=1e-6)
-    np.testing.assert_array_equal(found.tree_.towards, expected.tree_.towards)
-    np.testing.assert_allclose(found.tree_.sizes, expected.tree_.sizes)
+    assert_same_leaves(found.tree_, expected.tree_)
     return found, expected
+
+
+def assert_same_leaves(tree, expected):
+    """Compare a tree that has one row per leaf with one that has one per sample."""
+    np.testing.assert_array_equal(tree.towards, expected.towards)
+    np.testing.assert_allclose(tree.sizes, expected.sizes)
+    np.testing.assert_allclose(tree.births, expected.births, rtol=1e-8)
+    np.testing.assert_array_equal(tree.merges[:, :2], expected.merges[:, :2])
+    np.testing.assert_allclose(tree.merges[:, 2], expected.merges[:, 2], rtol=1e-8)
+    taus = expected.tau
+    if not isinstance(taus, float):
+        taus = np.asarray(taus)[expected.leaf_indices]
+    np.testing.assert_allclose(tree.tau, taus, rtol=1e-12)
 
 
 def test_local_scales_are_the_same_bits():

@@ -13,6 +13,7 @@ from distributed_cases import (
     divided,
     duplicates,
     labels_by_row,
+    record,
     sizes,
 )
 from quickshift.distributed.plan import heights as plan_heights
@@ -65,7 +66,10 @@ def check_scales(passes, samples, k, most_rows=10**6):
 
 
 @pytest.mark.parametrize(("d", "n_boxes", "shape"), cases())
-def test_scales_and_trees_equal_those_of_a_fit_in_memory(d, n_boxes, shape, tmp_path):
+def test_scales_and_trees_equal_those_of_a_fit_in_memory(
+    d, n_boxes, shape, tmp_path, record_property
+):
+    record(record_property, shape=shape, d=d, partitions=n_boxes, fit="local")
     X = SHAPES[shape](d=d)
     passes, _ = divided(X, n_boxes, tmp_path)
     check_scales(passes, prepare(X), 12)
@@ -84,7 +88,9 @@ def test_halos_that_are_too_narrow(shape, most_rows, tmp_path):
 @pytest.mark.parametrize(("d", "n_boxes"), sizes())
 @pytest.mark.parametrize("most_rows", [0, 10**6])
 @pytest.mark.parametrize("whole", [True, False])
-def test_weights_and_a_periodic_feature(whole, most_rows, d, n_boxes, tmp_path):
+def test_weights_and_a_periodic_feature(whole, most_rows, d, n_boxes, tmp_path, record_property):
+    given = {"fit": "local", "weighted": True, "periodic": True}
+    record(record_property, shape="duplicates", d=d, partitions=n_boxes, **given)
     X, period = duplicates(700, d), np.where(np.arange(d) == d // 2, 7.0, np.inf)
     weights = np.random.default_rng(5).uniform(0, 4, len(X))
     weights = np.floor(weights) if whole else np.where(weights < 1, 0.0, weights / 3)

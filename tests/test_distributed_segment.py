@@ -5,6 +5,7 @@ import quickshift as qs
 from quickshift.distributed import segment, segmentation
 from quickshift.distributed.executors import Inline
 from quickshift.distributed.pictures import TiledArray
+from quickshift.distributed.plan.passes import PassError
 
 PICTURE = np.random.default_rng(0).random((70, 90, 3))
 
@@ -68,11 +69,53 @@ def test_wrong_input_says_what_is_expected(tmp_path):
         segment(PICTURE, mask=np.zeros((70, 90), dtype=bool))
     with pytest.raises(ValueError, match="tau is inf"):
         segment(PICTURE, tau=np.inf)
-    broken = PICTURE.copy()
-    broken[3, 4, 1] = np.nan
-    with pytest.raises(ValueError, match="has NaN or infinity in 1 of"):
-        segment(broken, tile=40, directory=tmp_path)
+    with pytest.raises(TypeError, match=r"image has entries of type object.*image.astype\(float\)"):
+        segment(PICTURE.astype(object), directory=tmp_path)
+    with pytest.raises(TypeError, match="mask has entries of type object, expected numbers"):
+        segment(PICTURE, mask=np.ones((70, 90), dtype=object), directory=tmp_path)
+    with pytest.raises(TypeError, match="image is complex"):
+        segment(PICTURE.astype(complex), directory=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_unreadable_files_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
+        segment(tmp_path / "missing.npy")
+    (tmp_path / "x.npy").write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match=r"image is '.*x.npy', which cannot be opened"):
+        segment(tmp_path / "x.npy")
+    np.save(tmp_path / "x.npy", PICTURE.astype(object))
+    with pytest.raises(ValueError, match=r"image is '.*x.npy', which cannot be opened: .*object"):
+        segment(tmp_path / "x.npy")
+
+
+def test_a_pixel_that_is_not_finite_is_named_by_its_place_in_the_whole_picture(tmp_path):
+    broken = PICTURE.copy()
+    broken[63, 84, 1] = np.nan
+    message = (
+        r"infinity in 1 of \d+ pixels of the tile that begins at \(.*\), the first at \(63, 84\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        segment(broken, tile=40, directory=tmp_path)
+    with pytest.raises(ValueError, match=message):
+        qs.segment_tiles(broken, tile=40)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("changed", ["image", "mask"])
+@pytest.mark.parametrize("kind", ["path", "map"])
+def test_a_file_that_changes_between_passes_is_noticed(changed, kind, tmp_path):
+    files = {"image": tmp_path / "image.npy", "mask": tmp_path / "mask.npy"}
+    np.save(files["image"], PICTURE)
+    np.save(files["mask"], np.ones((70, 90), dtype=bool))
+
+    def change(name, done):
+        if (name, done) == ("density", 1.0):
+            np.save(files[changed], np.load(files[changed])[::-1])
+
+    given = {name: np.load(path, mmap_mode="r") for name, path in files.items()}
+    with pytest.raises(PassError, match=rf"'climb' failed .*{changed}.npy was changed or removed"):
+        segment(**(files if kind == "path" else given), tile=40, progress=change)
 
 
 def test_progress_names_the_passes():

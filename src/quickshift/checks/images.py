@@ -221,18 +221,28 @@ def check_color_ratio(ratio: Any) -> float:
     return check_real(ratio, "ratio", expected, 0, math.inf, closed="left")
 
 
-def check_color_range(values: Numbers, mask: Flags | None, convert2lab: bool) -> None:
-    """Refuse floats that are not finite, or too far outside [0, 1] to be converted to Lab."""
+def check_color_range(
+    values: Numbers,
+    mask: Flags | None,
+    convert2lab: bool,
+    origin: tuple[int, ...] | None = None,
+) -> None:
+    """Refuse floats that are not finite, or too far outside [0, 1] to be converted to Lab.
+
+    ``origin`` is the first pixel of a tile, so that a message names a pixel of the whole picture.
+    """
     low, high = values.min(), values.max()
     if not (np.isfinite(low) and np.isfinite(high)):
         bad = ~np.isfinite(values).all(axis=-1)
-        first = tuple(int(position) for position in np.argwhere(bad)[0])
+        start = (0,) * bad.ndim if origin is None else origin
+        first = tuple(int(i) + a for i, a in zip(np.argwhere(bad)[0], start, strict=True))
+        seen_in = "" if origin is None else f" of the tile that begins at {origin}"
         fix = "Fill them, or leave those pixels out with mask."
         if mask is not None:
             fix = "Fill them, or set the mask to False there."
         raise ValueError(
-            f"image has NaN or infinity in {bad.sum()} of {bad.size} pixels, the first at {first}; "
-            f"expected finite numbers. {fix}"
+            f"image has NaN or infinity in {bad.sum()} of {bad.size} pixels{seen_in}, the first at "
+            f"{first}; expected finite numbers. {fix}"
         )
     if convert2lab and not _RGB_RANGE[0] <= low <= high <= _RGB_RANGE[1]:
         seen = values if mask is None else values[mask]

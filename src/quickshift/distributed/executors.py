@@ -12,6 +12,7 @@ from uuid import uuid4
 
 __all__ = ["DaskWorkers", "Executor", "Inline", "Processes"]
 
+_PATIENCE = 600  # seconds; a Dask cluster may be without workers for a while if it scales itself
 _TRIES = 3  # how often a task is started again after its process was killed
 
 
@@ -122,11 +123,15 @@ class Processes:
         while running:
             wait([task.future for task in running.values()], return_when=FIRST_COMPLETED)
             ended = {i: task for i, task in running.items() if task.future.done()}
-            broken = {i: t for i, t in ended.items() if _is_lost(t.future) and t.tries < _TRIES}
+            broken = any(_is_lost(t.future) and t.tries < _TRIES for t in ended.values())
             if broken:
-                self.close()  # this cancels the tasks that wait, and they are started again later
+                # All other tasks of these processes end now, too. They are started again together:
+                # one that was noticed later would end the processes that replace these.
+                self.close()
+                wait([task.future for task in running.values()])
+                ended = dict(running)
             for i, task in ended.items():
-                if i in broken:
+                if _is_lost(task.future) and task.tries < _TRIES:
                     task.tries += 1
                     task.future = self._start(task.function, task.arguments)
                 else:
@@ -184,6 +189,13 @@ def _outcome(task: _Task) -> Any:
     return task.future.result() if error is None else error
 
 
+def _no_workers() -> RuntimeError:
+    return RuntimeError(
+        f"no task was completed within {_PATIENCE} seconds, and the Dask cluster has no workers. "
+        f"Start some"
+    )
+
+
 class DaskWorkers:
     """Runs tasks on the workers of a Dask client.
 
@@ -220,10 +232,17 @@ class DaskWorkers:
         import distributed
 
         as_completed: Any = distributed.as_completed
-        number = {future.key: i for i, future in enumerate(futures)}
-        for future in as_completed(futures):
-            error = future.exception()
-            yield number[future.key], future.result() if error is None else error
+        running = {future.key: (i, future) for i, future in enumerate(futures)}
+        while running:
+            try:
+                for future in as_completed([f for _, f in running.values()], timeout=_PATIENCE):
+                    i, _ = running.pop(future.key)
+                    error = future.exception()
+                    yield i, future.result() if error is None else error
+            except TimeoutError:
+                if not self._client.nthreads():
+                    yield next(iter(running.values()))[0], _no_workers()
+                    return
 
     def cancel(self, futures: Sequence[Any]) -> None:
         """Do not start the tasks that have not been started."""

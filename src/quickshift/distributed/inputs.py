@@ -9,13 +9,23 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from quickshift.arrays import Floats, Numbers
 
-__all__ = ["Chunk", "is_plain", "list_chunks", "offset_of", "read_chunk", "read_column", "read_ids"]
+__all__ = [
+    "Chunk",
+    "check_stamp",
+    "is_plain",
+    "list_chunks",
+    "offset_of",
+    "read_chunk",
+    "read_column",
+    "read_ids",
+    "stamp_of",
+]
 
 CHUNK_ROWS = 1 << 20  # most rows of a chunk, unless a row group of a Parquet file has more
 
@@ -107,6 +117,7 @@ def list_chunks(
     named = None if columns is None else tuple(columns)
     parts: list[dict[str, Any]] = []
     first: tuple[Any, ...] | None = None
+    first_type: str | None = None
     for path, kind, layout in _files_of(data, folder):
         names, units = _opened(path, kind, layout)
         chosen = _chosen(names, named, weight, identifier, path)
@@ -115,8 +126,13 @@ def list_chunks(
                 f"{path} has the feature columns {list(chosen)}, expected {list(first)} as in the "
                 f"first file. Give `columns` that all files have, or leave the file out."
             )
-        first = chosen
-        size, changed = _stamp(path)
+        id_type = None if identifier is None else names[identifier].type
+        if first is not None and id_type != first_type:
+            raise ValueError(
+                f"column {identifier!r} of {path} has the type {id_type}, expected {first_type} as "
+                f"in the first file. Convert the identifiers of all files to one type."
+            )
+        first, first_type = chosen, id_type
         parts.extend(
             {
                 "path": path,
@@ -125,7 +141,7 @@ def list_chunks(
                 "columns": chosen,
                 "weight": weight,
                 "id": identifier,
-                "stamp": (size, changed),
+                "stamp": stamp_of(path),
                 **unit,
             }
             for unit in _grouped(units)
@@ -141,7 +157,6 @@ def list_chunks(
 
 def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
     """Return features and weights of the rows of a chunk, after checking them."""
-    _check_unchanged(chunk)
     wanted = [*chunk.columns, *([] if chunk.weight is None else [chunk.weight])]
     table = _read(chunk, wanted)
     points = np.column_stack([_numbers(table[c], c, chunk) for c in chunk.columns])
@@ -160,25 +175,30 @@ def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
 
 def read_column(chunk: Chunk, feature: int) -> tuple[Floats, Floats | None]:
     """Return one feature and the weights of the rows of a chunk that was checked before."""
-    _check_unchanged(chunk)
     name = chunk.columns[feature]
     table = _read(chunk, [name, *([] if chunk.weight is None else [chunk.weight])])
     weights = None if chunk.weight is None else _numbers(table[chunk.weight], chunk.weight, chunk)
     return _numbers(table[name], name, chunk), weights
 
 
-def _check_unchanged(chunk: Chunk) -> None:
-    if _stamp(chunk.path) != chunk.stamp:
-        raise RuntimeError(
-            f"{chunk.path} was changed while the fit was running. Fit again with resume=False, and "
-            f"do not write to the file meanwhile."
-        )
-
-
 def read_ids(chunk: Chunk) -> Numbers:
-    """Return the identifiers of the rows of a chunk: numbers, dates or strings."""
-    ids = np.asarray(_read(chunk, [chunk.id])[chunk.id])
+    """Return the identifiers of the rows of a chunk: numbers, dates or strings, one for each row.
+
+    They need not be distinct.
+    """
+    ids = np.asarray(_read(chunk, [chunk.id], _present)[chunk.id])
     return ids.astype(str) if ids.dtype.kind == "O" else ids
+
+
+def _present(values: Any, chunk: Chunk) -> Any:
+    """Return a column of a table as an array, if no entry is missing."""
+    if values.null_count:
+        row = chunk.row + int(np.flatnonzero(values.is_null().to_numpy())[0])
+        raise ValueError(
+            f"column {chunk.id!r} of {chunk.path} has no value at row {row}, expected an "
+            f"identifier in every row. Fill the gaps, or leave out `id_column` to use row numbers."
+        )
+    return values.to_numpy()
 
 
 def _check_finite(points: Floats, chunk: Chunk) -> None:
@@ -260,9 +280,23 @@ def _kind_of(path: str) -> str:
     return _KINDS[suffix]
 
 
-def _stamp(path: str) -> tuple[int, int]:
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return the size of a file and the time of its last change."""
     status = Path(path).stat()
     return status.st_size, status.st_mtime_ns
+
+
+def check_stamp(path: str, stamp: tuple[int, int]) -> None:
+    """Refuse a file that is not as it was when the run began."""
+    try:
+        unchanged = stamp_of(path) == stamp
+    except FileNotFoundError:
+        unchanged = False
+    if not unchanged:
+        raise RuntimeError(
+            f"{path} was changed or removed during the run. Start again, and do not write to the "
+            f"file meanwhile"
+        )
 
 
 def _written_partitions(data: Any, folder: Path) -> list[tuple[Path, str]]:
@@ -291,49 +325,57 @@ def _written_partitions(data: Any, folder: Path) -> list[tuple[Path, str]]:
     return written
 
 
-# What a file contains: the names of its numeric columns, and its smallest readable units
+# What a file contains: the types of its columns, and its smallest readable units
 
 
-def _opened(
-    path: str, kind: str, layout: tuple[Any, ...]
-) -> tuple[dict[Any, bool], list[dict[str, int]]]:
-    """Return whether each column holds numbers, and the smallest units with their rows."""
+class _Type(NamedTuple):
+    """The type of a column, and whether it holds numbers."""
+
+    type: str
+    numeric: bool
+
+
+_Contents = tuple[dict[Any, _Type], list[dict[str, int]]]
+
+
+def _opened(path: str, kind: str, layout: tuple[Any, ...]) -> _Contents:
+    """Return the type of each column, and the smallest units with their rows."""
     try:
         return _OPENERS[kind](path, layout)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
 
 
-def _open_array(path: str, layout: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+def _open_array(path: str, layout: tuple[Any, ...]) -> _Contents:
     array = _mapped(path, layout)
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
-    numeric = array.dtype.kind in "biuf"
+    each = _Type(str(array.dtype), array.dtype.kind in "biuf")
     n = len(array)
     parts = [
         {"start": a, "stop": min(a + CHUNK_ROWS, n), "row": a, "n_rows": min(CHUNK_ROWS, n - a)}
         for a in range(0, n, CHUNK_ROWS)
     ]
-    return dict.fromkeys(range(array.shape[1]), numeric), parts
+    return dict.fromkeys(range(array.shape[1]), each), parts
 
 
-def _open_parquet(path: str, _: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+def _open_parquet(path: str, _: tuple[Any, ...]) -> _Contents:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
         counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        return _numeric(file.schema_arrow), _units(counts)
+        return _types(file.schema_arrow), _units(counts)
 
 
-def _open_arrow(path: str, _: tuple[Any, ...]) -> tuple[dict[Any, bool], list[dict[str, int]]]:
+def _open_arrow(path: str, _: tuple[Any, ...]) -> _Contents:
     import pyarrow as pa
 
     with pa.memory_map(path) as source, pa.ipc.open_file(source) as file:
         counts = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
-        return _numeric(file.schema), _units(counts)
+        return _types(file.schema), _units(counts)
 
 
-_OPENERS: dict[str, Callable[..., tuple[dict[Any, bool], list[dict[str, int]]]]] = {
+_OPENERS: dict[str, Callable[..., _Contents]] = {
     "npy": _open_array,
     "raw": _open_array,
     "parquet": _open_parquet,
@@ -349,11 +391,14 @@ def _mapped(path: str, layout: tuple[Any, ...]) -> Numbers:
     return np.memmap(path, dtype=dtype, mode="r", shape=shape, offset=offset)
 
 
-def _numeric(schema: Any) -> dict[Any, bool]:
+def _types(schema: Any) -> dict[Any, _Type]:
     import pyarrow as pa
 
     tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean
-    return {field.name: any(test(field.type) for test in tests) for field in schema}
+    return {
+        field.name: _Type(str(field.type), any(test(field.type) for test in tests))
+        for field in schema
+    }
 
 
 def _units(counts: list[int]) -> list[dict[str, int]]:
@@ -378,7 +423,11 @@ def _grouped(units: list[dict[str, int]]) -> list[dict[str, int]]:
 
 
 def _chosen(
-    names: dict[Any, bool], columns: tuple[Any, ...] | None, weight: Any, identifier: Any, path: str
+    names: dict[Any, _Type],
+    columns: tuple[Any, ...] | None,
+    weight: Any,
+    identifier: Any,
+    path: str,
 ) -> tuple[Any, ...]:
     """Return the feature columns of a file."""
     for name in (*(columns or ()), *(c for c in (weight, identifier) if c is not None)):
@@ -389,7 +438,7 @@ def _chosen(
             )
     if columns is not None:
         return columns
-    chosen = tuple(c for c, numeric in names.items() if numeric and c not in (weight, identifier))
+    chosen = tuple(c for c, t in names.items() if t.numeric and c not in (weight, identifier))
     if not chosen:
         raise ValueError(
             f"{path} has no numeric column besides weights and identifiers, expected at least one "
@@ -401,10 +450,25 @@ def _chosen(
 # The rows of a chunk
 
 
-def _read(chunk: Chunk, columns: list[Any]) -> dict[Any, Any]:
+def _read(
+    chunk: Chunk, columns: list[Any], convert: Callable[[Any, Chunk], Any] | None = None
+) -> dict[Any, Any]:
+    """Return some columns of a chunk, if the file is unchanged before and after it is read.
+
+    ``convert`` makes an array of a column of a table; by default, missing numbers become NaN.
+    """
+    check_stamp(chunk.path, chunk.stamp)
+    found = _read_unchecked(chunk, columns, convert or _filled)
+    check_stamp(chunk.path, chunk.stamp)
+    return found
+
+
+def _read_unchecked(
+    chunk: Chunk, columns: list[Any], convert: Callable[[Any, Chunk], Any]
+) -> dict[Any, Any]:
     if chunk.kind in ("npy", "raw"):
         array = _mapped(chunk.path, chunk.layout)[chunk.start : chunk.stop]
-        return {column: array[:, column] for column in columns}
+        return {column: np.array(array[:, column]) for column in columns}
     if chunk.kind == "parquet":
         import pyarrow.parquet as pq
 
@@ -416,10 +480,10 @@ def _read(chunk: Chunk, columns: list[Any]) -> dict[Any, Any]:
         with pa.memory_map(chunk.path) as source, pa.ipc.open_file(source) as file:
             batches = [file.get_batch(i) for i in range(chunk.start, chunk.stop)]
             table = pa.Table.from_batches(batches).select(columns)
-    return {column: _column(table[column]) for column in columns}
+    return {column: np.array(convert(table[column], chunk)) for column in columns}
 
 
-def _column(values: Any) -> Any:
+def _filled(values: Any, _: Chunk) -> Any:
     """Return a column of a table as an array; missing numbers become NaN."""
     array = values.to_numpy()
     if array.dtype.kind == "O" and values.null_count and array.size:

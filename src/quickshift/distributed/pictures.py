@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Numbers
-from quickshift.distributed.inputs import is_plain, offset_of
+from quickshift.distributed.inputs import check_stamp, is_plain, offset_of, stamp_of
 from quickshift.distributed.store import publish
 from quickshift.image.tile_steps import Box
 
@@ -29,13 +29,21 @@ class FileArray:
         The file.
     layout : tuple
         Type, shape and offset of the array; empty for a .npy file, which says so itself.
+    stamp : tuple of int
+        Size and time of the last change of the file, to notice changes between passes.
     """
 
     path: str
-    layout: tuple[Any, ...] = ()
+    layout: tuple[Any, ...]
+    stamp: tuple[int, int]
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was changed."""
+        check_stamp(self.path, self.stamp)
 
     def opened(self) -> Numbers:
         """Open the array without loading it."""
+        self.check_unchanged()
         if not self.layout:
             array: Numbers = np.load(self.path, mmap_mode="r", allow_pickle=False)
             return array
@@ -60,21 +68,36 @@ def as_file(data: Any, path: Path, name: str) -> FileArray:
     FileArray
     """
     if isinstance(data, str | Path):
-        found = Path(data).resolve()
-        if found.suffix != ".npy":
+        if Path(data).suffix != ".npy":
             raise ValueError(f"{name} is {str(data)!r}, expected {_EXPECTED}.")
-        return FileArray(str(found))
+        return _in_file(Path(data).resolve(), name)
     if isinstance(data, np.memmap) and is_plain(data):
         layout = data.dtype.str, data.shape, offset_of(data)
-        return FileArray(str(Path(str(data.filename)).resolve()), layout)
+        found = str(Path(str(data.filename)).resolve())
+        return FileArray(found, layout, stamp_of(found))
     if not isinstance(data, np.ndarray) and not hasattr(data, "dask"):
         raise TypeError(f"{name} is of type {type(data).__name__}, expected {_EXPECTED}.")
+    if data.dtype.hasobject:
+        raise TypeError(
+            f"{name} has entries of type {data.dtype}, expected numbers, because it is written to "
+            f"a file. Convert it, for example with {name}.astype(float)."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     copy = np.lib.format.open_memmap(path, mode="w+", dtype=data.dtype, shape=data.shape)
     for box, block in _blocks(data):
         copy[box] = block
     copy.flush()
-    return FileArray(str(path.resolve()))
+    return _in_file(path.resolve(), name)
+
+
+def _in_file(path: Path, name: str) -> FileArray:
+    """Return the array of a .npy file, if it can be opened."""
+    found = FileArray(str(path), (), stamp_of(str(path)))
+    try:
+        found.opened()
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{name} is {str(path)!r}, which cannot be opened: {error}") from error
+    return found
 
 
 def _blocks(data: Any) -> Iterator[tuple[Any, Numbers]]:

@@ -51,6 +51,7 @@ from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
 from quickshift.spaces import Space, unscaled_space
+from quickshift.stages.clusters import in_densities
 from quickshift.stages.local_clusters import LocalSettings
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.threads import resolve_threads
@@ -222,7 +223,8 @@ class QuickShift:
         weight_column : str or int, optional
             The column of frequencies.
         id_column : str or int, optional
-            The column of identifiers, which `write_labels` writes in place of row numbers.
+            The column of identifiers, which `write_labels` writes in place of row numbers. They
+            need not be distinct.
 
         Returns
         -------
@@ -419,11 +421,12 @@ class QuickShift:
     @cached_property
     def tree_(self) -> ClusterTree:
         """The cluster tree of the leaves."""
-        fit = self._fit
-        if fit.clusters.tree is not None:
-            return fit.clusters.tree
-        with self._passes() as passes:
-            return fit.kind.linked(passes, fit.leaves, fit.tau, fit.order).tree
+        fit, tree = self._fit, self._fit.clusters.tree
+        if tree is None:
+            with self._passes() as passes:
+                tree = fit.kind.linked(passes, fit.leaves, fit.tau, fit.order).tree
+        tree = in_densities(tree, fit.kind.densities_of_levels)
+        return replace(tree, tau=self._space.to_user(tree.tau))
 
     @property
     def significance_(self) -> Floats:

@@ -9,6 +9,7 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ``weights``, ``ids``  weights and identifiers, if there are any
 ``given``             the user's features, if these are not the coordinates themselves
 ``blocks``            bounding boxes of successive runs of `BLOCK` rows, (n_blocks, 2, d)
+``locations``         first rows of the distinct rows, and the weights of these, (2, n_locations)
 ``heights``           sums of kernel profiles, or -r
 ``tau``               longest move of each row under local scale
 ``parent``            position of the parent of each row, its own if there is none within reach
@@ -181,7 +182,7 @@ class Store:
         return Path(self.directory) / f"{name}.npy"
 
 
-_DATA = {"points", "rows", "weights", "ids", "given", "blocks"}
+_DATA = {"points", "rows", "weights", "ids", "given", "blocks", "locations"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 

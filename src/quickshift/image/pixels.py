@@ -171,13 +171,17 @@ def pixel_settings(
 
 
 def pixels_of(
-    image: Numbers, settings: PixelSettings, mask: Flags | None, n_jobs: int | None
+    image: Numbers,
+    settings: PixelSettings,
+    mask: Flags | None,
+    n_jobs: int | None,
+    origin: tuple[int, ...] | None = None,
 ) -> Pixels:
     """Convert and scale the colors of a picture, or of a part of one, with checked settings.
 
     The result has the grid of ``image``, which may be smaller than the grid of the settings. The
     values of floats are checked here, after the mask has been applied: pixels outside the mask may
-    have any values.
+    have any values. ``origin`` is the first pixel of a part, for messages.
     """
     axis = settings.channel_axis
     picture = image[..., np.newaxis] if axis is None else np.moveaxis(image, axis, -1)
@@ -186,7 +190,7 @@ def pixels_of(
         picture = np.where(mask[..., np.newaxis], picture, np.zeros((), picture.dtype))
     if picture.dtype.kind == "f":
         picture = to_float(picture)
-        check_color_range(picture, mask, settings.convert2lab)
+        check_color_range(picture, mask, settings.convert2lab, origin)
     values = _colors(picture, settings.convert2lab, n_jobs)
     if any(settings.blur):
         values = _blurred(values, settings.blur, mask)

@@ -93,7 +93,8 @@ class TileSource:
                 return None
             mask = None if mask.all() else np.ascontiguousarray(mask)
         image = check_image(_unmasked(self.image[self._with_channels(wide)]))
-        pixels = pixels_of(image, self.settings, mask, self.n_jobs)
+        origin = tuple(each.start for each in wide)
+        pixels = pixels_of(image, self.settings, mask, self.n_jobs, origin)
         return _cropped(pixels, _within(box, wide))
 
     def _with_channels(self, box: Box) -> Box:

@@ -1,4 +1,4 @@
-"""Quantiles, standard deviations and scales of columns that are in many parts."""
+"""Standard deviations and scales of columns that are in many parts."""
 
 import math
 from collections.abc import Sequence
@@ -7,69 +7,26 @@ from dataclasses import replace
 import numpy as np
 
 from quickshift.arrays import Floats
-from quickshift.bandwidth import iqr_scale, weighted_quantile
+from quickshift.bandwidth import iqr_scale
 from quickshift.checks.spaces import check_scaled
 from quickshift.distributed.inputs import Chunk
 from quickshift.distributed.plan.passes import Passes
+from quickshift.distributed.plan.quantiles import quantiles
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.tasks.statistics import (
     BoxColumn,
     ChunkColumn,
     Column,
     moments,
-    some_values,
-    values_between,
 )
 from quickshift.spaces import Flat
 
-__all__ = ["columns_of_boxes", "deviation", "quantile", "with_scale"]
+__all__ = ["columns_of_boxes", "deviation", "with_scale"]
 
 
 def columns_of_boxes(passes: Passes, feature: int | None) -> list[Column]:
     """Return a coordinate of all boxes or, if there is no coordinate, tau."""
     return [BoxColumn(passes.store, box, feature) for box in range(len(passes.store.counts))]
-
-
-def quantile(passes: Passes, columns: Sequence[Column], q: float) -> float:
-    """Return a weighted quantile: that of `weighted_quantile` to the bit.
-
-    A sample gives two bounds that the order statistics are probably between. The values between the
-    bounds are collected, and the bounds are moved apart until both order statistics are among them.
-
-    Parameters
-    ----------
-    passes : Passes
-        Runs the tasks.
-    columns : sequence of Column
-        The parts of the column.
-    q : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    float
-    """
-    sample = np.sort(np.concatenate(passes.run("sample", some_values, [(c,) for c in columns])))
-    margin = 8 / math.sqrt(len(sample))
-    while True:
-        low, high = _bounds(sample, q, margin)
-        parts = passes.run("quantile", values_between, [(c, low, high) for c in columns])
-        below, above = (float(sum(getattr(p, side) for p in parts)) for side in ("below", "above"))
-        weights = np.concatenate([[below], *(p.weights for p in parts), [above]])
-        position = max(q * (weights.sum() - 1.0), 0.0)
-        whole = margin >= 1
-        if whole or below <= math.floor(position) < weights.sum() - above - 1:
-            inner = np.concatenate([p.values for p in parts])
-            values = np.concatenate([[inner.min()], inner, [inner.max()]])
-            return weighted_quantile(values, weights, q)
-        margin = min(4 * margin, 1.0)
-
-
-def _bounds(sample: Floats, q: float, margin: float) -> tuple[float, float]:
-    if margin >= 1:
-        return -math.inf, math.inf
-    low, high = np.quantile(sample, [max(q - margin, 0.0), min(q + margin, 1.0)], method="nearest")
-    return float(low), float(high)
 
 
 def deviation(passes: Passes, columns: Sequence[Column], shift: float, exponent: int) -> float:
@@ -146,7 +103,7 @@ def _measured(
     exponent = math.frexp(max(abs(facts.least[feature]), abs(facts.most[feature])))[1]
     shift, iqr = float(np.quantile(facts.sample[:, feature], 0.5, method="nearest")), 0.0
     if rule == "iqr":
-        shift, upper = (quantile(passes, columns, q) for q in (0.25, 0.75))
+        shift, upper = quantiles(passes, columns, [0.25, 0.75])
         iqr = math.ldexp(upper, -exponent) - math.ldexp(shift, -exponent)
     spread = 0.0 if iqr > 0 else deviation(passes, columns, shift, exponent)
     return math.ldexp(iqr_scale(iqr, spread) if rule == "iqr" else spread, exponent)

@@ -151,7 +151,7 @@ def fit_kernel(passes: Passes, facts: Facts, settings: KernelSettings, most_rows
         tau = tau_by_rule(passes, facts, h, kernel, most_rows)
     passes.each_box("density", sum_kernels, density)
     climbed = tau if settings.tau is None else min(tau, _CLIMBED * h)
-    passes.each_box("climb", climb_box, climbed, order)
+    passes.each_box("climb", climb_box, climbed, order, tau)
     edges = edges_beyond(passes, order) if tau > climbed else None
     removed = _removed(passes, settings, order)
     reach, tau = tau, tau if removed is None else removed.longest

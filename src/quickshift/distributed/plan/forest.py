@@ -186,7 +186,7 @@ def parents_beyond(passes: Passes, positions: Indices, order: Order) -> tuple[In
     return np.concatenate([p for p, _ in parts]), np.concatenate([d for _, d in parts])
 
 
-_DISTANCES = 1 << 24  # between rows and boxes, that are held in memory at once
+_DISTANCES = 1 << 23  # between rows and boxes, that are held in memory at once
 
 
 def _search(passes: Passes, positions: Indices, order: Order) -> tuple[Indices, Floats]:

@@ -65,6 +65,10 @@ class KernelHeights:
         """Turn heights into densities."""
         return self.estimate.density(heights)
 
+    def densities_of_levels(self, levels: Floats) -> Floats:
+        """Turn levels of the tree, which are heights, into densities."""
+        return self.estimate.density(levels)
+
 
 @dataclass(frozen=True)
 class ScaleHeights:
@@ -113,3 +117,7 @@ class ScaleHeights:
     def densities(self, heights: Floats) -> Floats:
         """Turn heights into densities."""
         return self.scale.density(heights)
+
+    def densities_of_levels(self, levels: Floats) -> Floats:
+        """Turn levels of the tree, which are 1/r, into densities."""
+        return self.scale.density_of_levels(levels)

@@ -17,9 +17,10 @@ from quickshift.bandwidth import (
     rule_bandwidth,
     tau_rule,
 )
-from quickshift.distributed.plan.columns import columns_of_boxes, deviation, quantile
+from quickshift.distributed.plan.columns import columns_of_boxes, deviation
 from quickshift.distributed.plan.heights import kernel_reach, measure_scales
 from quickshift.distributed.plan.passes import Passes
+from quickshift.distributed.plan.quantiles import quantiles
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.tasks.climbing import Density, left_out_likelihood
 from quickshift.distributed.tasks.queries import Neighbors
@@ -109,7 +110,7 @@ def nearest_quantile(passes: Passes, most_rows: int, q: float) -> float:
     if (least == most).all():
         return 0.0
     nearest = _nearest(passes, most_rows)
-    return quantile(nearest, columns_of_boxes(nearest, None), q)
+    return quantiles(nearest, columns_of_boxes(nearest, None), [q])[0]
 
 
 def _nearest(passes: Passes, most_rows: int) -> Passes:
@@ -138,7 +139,7 @@ def _robust(passes: Passes, facts: Facts, feature: int) -> float:
     largest = max(abs(facts.least[feature]), abs(facts.most[feature]))
     exponent = math.frexp(largest)[1]
     columns = columns_of_boxes(passes, feature)
-    lower, upper = (quantile(passes, columns, q) for q in (0.25, 0.75))
+    lower, upper = quantiles(passes, columns, [0.25, 0.75])
     iqr = math.ldexp(upper, -exponent) - math.ldexp(lower, -exponent)
     spread = deviation(passes, columns, lower, exponent)
     return math.ldexp(robust_scale(iqr, spread), exponent)

@@ -163,7 +163,9 @@ def highest_first(
     return by_row[order.view(np.int64)]
 
 
-def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None:
+def climb_box(
+    store: Store, box: int, reach: float | None, order: Order, longest: float | None = None
+) -> None:
     """Find the parents of the rows of a box, and write them with their distances.
 
     Parameters
@@ -177,6 +179,10 @@ def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None
         stands for the tau of each row.
     order : Order
         Which of two rows is higher.
+    longest : float, optional
+        Longer distances than the reach are kept up to this one if no row outside the halo can be
+        nearer. So even if all rows are isolated, only rows near the faces of the box are left to be
+        searched for in other boxes.
     """
     region = surroundings(store, box, reach)
     heights = region.read("heights")
@@ -184,6 +190,8 @@ def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None
     n = region.n_owned
     parent, distance = graph.parent[:n], graph.distance[:n].copy()
     far = distance > (store.read(box, "tau") if reach is None else reach)
+    if reach is not None and longest is not None:
+        far &= ~_settled(region, reach, distance) | (distance > longest)
     positions = region.positions()
     known = np.flatnonzero(far & np.isfinite(distance))
     store.write(box, "beyond", np.stack([known, positions[parent[known]]]))
@@ -191,6 +199,20 @@ def climb_box(store: Store, box: int, reach: float | None, order: Order) -> None
     store.write(box, "parent", np.where(far, positions[:n], positions[parent]))
     store.write(box, "distance", distance)
     store.write(box, "dips", ~far & (heights[parent] < heights[:n]))
+
+
+def _settled(region: Region, reach: float, distance: Floats) -> Flags:
+    """Return which rows of a box have no higher row outside the region that is as near.
+
+    A row outside the region is farther away from the box than the reach, and the way to it leads
+    through a face of the box.
+    """
+    store = region.store
+    if region.n_rows == store.offsets[-1]:
+        return np.isfinite(distance)
+    room = store.partition.room(region.box, np.asarray(store.read(region.box, "points")))
+    settled: Flags = distance <= (reach + room) * (1 - 1e-9)
+    return settled & np.isfinite(distance)
 
 
 def surroundings(store: Store, box: int, reach: float | None) -> Region:

@@ -1,10 +1,11 @@
 """Sums and order statistics of columns, for the rules that choose a bandwidth, tau and scales."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.distributed.inputs import Chunk, read_column
 from quickshift.distributed.store import Store
 from quickshift.distributed.tasks.regions import Region
@@ -18,10 +19,9 @@ __all__ = [
     "largest_value",
     "moments",
     "some_values",
+    "sums_in_bins",
     "values_between",
 ]
-
-_SAMPLED = 4096
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class BoxColumn:
         """Return the values, and their weights."""
         store, box = self.store, self.box
         if self.feature is None:
-            first, weights = Region(store, [(box, slice(None))]).samples().tree.first_rows()
+            first, weights = _locations(store, box)
             values = np.asarray(store.read(box, "tau"))[first]
             finite = np.isfinite(values)
             return values[finite], weights[finite]
@@ -44,6 +44,18 @@ class BoxColumn:
         if store.has(box, "weights"):
             return values, np.asarray(store.read(box, "weights"))
         return values, np.ones(len(values))
+
+
+def _locations(store: Store, box: int) -> tuple[Indices, Floats]:
+    """Return the place of the first row of each location of a box, and the weights of locations.
+
+    Several passes need them, so they are written to a file.
+    """
+    if not store.has(box, "locations"):
+        first, weights = Region(store, [(box, slice(None))]).samples().tree.first_rows()
+        store.write(box, "locations", np.stack([first, weights]))
+    places, weights = store.read(box, "locations")
+    return places.astype(np.int64), np.asarray(weights)
 
 
 @dataclass(frozen=True)
@@ -70,8 +82,8 @@ class Between:
 
     Attributes
     ----------
-    below, above : float
-        Weight of the smaller and of the larger values.
+    below : float
+        Weight of the smaller values.
     values : ndarray of shape (n,)
         The distinct values from the lower to the upper bound, in rising order.
     weights : ndarray of shape (n,)
@@ -79,28 +91,46 @@ class Between:
     """
 
     below: float
-    above: float
     values: Floats
     weights: Floats
 
 
-def values_between(column: Column, low: float, high: float) -> Between:
-    """Return the values of a column that are between two bounds."""
+def values_between(column: Column, bounds: Sequence[tuple[float, float]]) -> list[Between]:
+    """Return the values of a column that are between two bounds, for each pair of bounds."""
     values, weights = column.read()
-    inside = (values >= low) & (values <= high)
-    distinct, where = np.unique(values[inside], return_inverse=True)
-    return Between(
-        float(weights[values < low].sum()),
-        float(weights[values > high].sum()),
-        distinct,
-        np.bincount(where, weights[inside], minlength=distinct.size).astype(np.float64),
-    )
+    found = []
+    for low, high in bounds:
+        inside = (values >= low) & (values <= high)
+        distinct, where = np.unique(values[inside], return_inverse=True)
+        total = np.bincount(where, weights[inside], minlength=distinct.size).astype(np.float64)
+        found.append(Between(float(weights[values < low].sum()), distinct, total))
+    return found
 
 
-def some_values(column: Column) -> Floats:
-    """Return some of the values of a column."""
-    values, _ = column.read()
-    return values[:: max(len(values) // _SAMPLED, 1)].copy()
+def some_values(column: Column, most: int) -> tuple[Floats, float]:
+    """Return about as many values of a column as are wanted, and the total weight of all."""
+    values, weights = column.read()
+    return values[:: -(-len(values) // most) or 1].copy(), float(weights.sum())
+
+
+def sums_in_bins(column: Column, edges: Floats) -> Floats:
+    """Return the number and the weight of the values in each bin.
+
+    Parameters
+    ----------
+    column : Column
+        The values.
+    edges : ndarray of shape (n,)
+        The first value of each bin except the first, in rising order.
+
+    Returns
+    -------
+    ndarray of shape (2, n + 1)
+    """
+    values, weights = column.read()
+    bins = np.searchsorted(edges, values, side="right")
+    n = edges.size + 1
+    return np.stack([np.bincount(bins, minlength=n), np.bincount(bins, weights, minlength=n)])
 
 
 def largest_value(column: Column) -> float:

@@ -1,5 +1,7 @@
 """Tasks for one tile of a picture: densities, parents, and the paths inside the tile."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,21 +53,27 @@ class Picture:
         """Return an array of results: ``density``, ``parent`` or ``top``."""
         return TiledArray(self.directory, name, self.settings.shape, self.sides)
 
-    def source(self) -> TileSource:
-        """Return what reads the pixels."""
+    @contextmanager
+    def source(self) -> Iterator[TileSource]:
+        """Yield what reads the pixels, and check in the end that the files are unchanged."""
         mask = None if self.mask is None else self.mask.opened()
-        return TileSource(self.image.opened(), mask, self.settings, 1)
+        yield TileSource(self.image.opened(), mask, self.settings, 1)
+        for file in (self.image, self.mask):
+            if file is not None:
+                file.check_unchanged()
 
 
 def sum_tile(picture: Picture, box: Box) -> None:
     """Write the densities of a tile; NaN outside the mask."""
-    write_density(picture.source(), box, picture.search, picture.results("density"))
+    with picture.source() as source:
+        write_density(source, box, picture.search, picture.results("density"))
 
 
 def climb_tile(picture: Picture, box: Box) -> None:
     """Write the parents of a tile, as numbers of pixels of the whole picture."""
     density, parent = picture.results("density"), picture.results("parent")
-    write_parents(picture.source(), box, picture.search, density, parent)
+    with picture.source() as source:
+        write_parents(source, box, picture.search, density, parent)
 
 
 @dataclass(frozen=True)
