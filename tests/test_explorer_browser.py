@@ -326,8 +326,6 @@ def test_the_policy_stops_requests_and_scripts(page, folder):
     stopped = page.driver.execute_async_script(script)
     assert stopped == ["connect-src", "img-src", "script-src-elem"]
     assert not page.run("return globalThis.attacked")
-    assert [url for url in page.requests() if url.startswith("https:")] == []
-    page.errors()  # those of this test
 
 
 ATTACK = "</script><img src=x onerror=alert(1)>"

@@ -8,7 +8,7 @@ import { show } from "./app.js";
 /** Show the payload of a widget, and keep its traits. @param {{model: any, el: HTMLElement}} given
  * @returns {Promise<() => void>} a function to call when the view is removed */
 export async function render({ model, el: root }) {
-  root.style.height = "640px";
+  root.style.height = "760px";
   const view = /** @type {any} */ (await show(root, new Uint8Array(model.get("packed").buffer)));
   const traits = view.labels ? traitsOf(view) : {};
   const get = (/** @type {string} */ name) => {
