@@ -41,7 +41,7 @@ test-js: .venv/.installed .venv/.group-test tests/js/node_modules  ## types and 
 
 test-browser: .venv/.installed .venv/.group-test .venv/.group-browser tests/js/node_modules  ## explore in Chromium; needs Debian's chromium and chromium-driver, node and npm
 	@which chromium chromedriver >/dev/null || { echo "install Chromium: apt-get install chromium chromium-driver"; exit 1; }
-	$(BIN)/python -m pytest -m browser tests/test_explorer_browser.py $(ARGS)
+	$(BIN)/python -m pytest -m browser tests/test_explorer_browser.py tests/test_explorer_browser_widget.py $(ARGS)
 
 tests/js/node_modules: tests/js/package-lock.json
 	cd tests/js && npm ci --silent

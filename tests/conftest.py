@@ -40,3 +40,29 @@ def closed_figures():
 
     yield
     pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder for pages and downloads."""
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    """Return a page of a browser."""
+    from browser import browser
+
+    with browser(folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def quiet(page):
+    """Check after a test that nothing was said on the console and nothing requested."""
+    page.errors()
+    page.requests()
+    yield page
+    assert page.errors() == []
+    away = [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))]
+    assert away == []

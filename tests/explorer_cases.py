@@ -20,7 +20,7 @@ def cuts_of(model, count):
     """Yield cuts of a fit and their labels, from the estimator itself."""
     header, arrays = unpack(pack_clusters(model, None, None))
     yield {"fitted": True}, model.labels_
-    values = arrays["levels"]
+    values = arrays["tau_values"]
     chosen = [header["chosen"], 0, values.size - 1]
     few = np.linspace(0, values.size - 1, count).astype(int)
     for level in sorted({*chosen, *few.tolist()}):

@@ -177,7 +177,7 @@ def test_every_cut_of_the_page_equals_that_of_the_estimator(name):
 def test_a_tau_that_is_the_length_of_a_move_is_the_cut_of_the_fit():
     model = grid_fit()
     header, arrays = unpack(pack_clusters(model, None, None))
-    step = np.searchsorted(arrays["starts"], 0.1, side="right") - 1
+    step = np.searchsorted(arrays["tau_starts"], 0.1, side="right") - 1
     assert step == header["chosen"]
     assert_array_equal(labels_of(arrays, {"tau": step}, step), model.labels_at(0.1))
 
@@ -240,7 +240,7 @@ def test_a_tree_of_unknown_significance_is_pruned_by_its_prominence():
     forest = qs.stages.cut(qs.stages.climb(X, density), 1.5)
     tree = qs.stages.link(X, density, forest, 1.5)
     header, arrays = unpack(pack_tree(tree, X, None))
-    assert header["score"] == "prominence_ratio"
+    assert header["ladders"][0]["symbol"] == "prominence ratio"
     assert arrays["score"].tolist() == [np.inf, 2.0]
 
 
@@ -253,7 +253,7 @@ def test_a_picture_is_packed_with_its_forest():
     assert header["shape"] == [12, 9]
     assert_array_equal(np.stack([arrays[f"c{i}"] for i in range(3)], axis=-1), image.reshape(-1, 3))
     assert_array_equal(arrays["absent"], np.arange(9))
-    assert arrays["levels"][header["chosen"]] == 10.0
+    assert arrays["tau_values"][header["chosen"]] == 10.0
     gray = unpack(pack_picture(forest, None))[1]
     assert_array_equal(gray["c0"], gray["c2"])
 
@@ -263,13 +263,13 @@ def test_branches_and_sets_of_a_regression_are_those_of_the_model():
     model = qs.ModalRegressor(min_density_ratio=0.03).fit(X, y)
     header, arrays = unpack(pack_regression(model, None))
     assert header["ratios"][header["ratio"]] == 0.03
-    first = arrays["n_branches"][: header["ratio"]].sum()
+    first, end = arrays["first_branches"][header["ratio"] :][:2]
     branches = qs.trace_branches(model, arrays["grid"])
-    assert arrays["n_branches"][header["ratio"]] == len(branches)
-    start = arrays["branch_length"][:first].sum()
+    assert end - first == len(branches)
+    start = arrays["branch_ends"][first]
     assert_array_equal(arrays["branch_y"][start : start + len(branches[0])], branches[0].y)
     sets = model.predict_set(arrays["grid"][:, None], header["coverages"][header["coverage"]])
-    skipped = arrays["n_intervals"][: header["coverage"]].sum()
+    skipped = arrays["first_intervals"][header["coverage"]]
     assert_array_equal(arrays["interval_low"][skipped : skipped + sets.lower.size], sets.lower)
 
 

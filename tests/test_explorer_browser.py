@@ -1,110 +1,46 @@
 """The pages of `explore` in headless Chromium; run by `make test-browser`."""
 
-import csv
-import io
 import json
-import time
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import quickshift as qs
+from browser_cases import (
+    button_of,
+    choose_tau,
+    colors_of_modes,
+    downloaded,
+    fitted,
+    inked,
+    labels_at,
+    points,
+    slider,
+    tau_now,
+    written,
+)
 from quickshift.datasets import blobs, two_branches
 
 pytestmark = pytest.mark.browser
 
 AXE = Path(__file__).parent / "js/node_modules/axe-core/axe.min.js"
-SIZES = (1_000, 100_000, 1_000_000)
-
-
-@cache
-def points(n):
-    """Return clusters of several sizes and spreads over a uniform background."""
-    rng = np.random.default_rng(0)
-    centers, spreads = rng.uniform(-10, 10, (12, 2)), rng.uniform(0.4, 1.4, 12)
-    of = rng.choice(12, n - n // 30, p=rng.dirichlet(np.full(12, 4.0)))
-    clusters = centers[of] + rng.normal(size=(of.size, 2)) * spreads[of, None]
-    return rng.permutation(np.concatenate([clusters, rng.uniform(-13, 13, (n // 30, 2))]))
-
-
-@cache
-def fitted(n):
-    return qs.QuickShift().fit(points(n))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("pages")
-
-
-@pytest.fixture(scope="module")
-def page(folder):
-    from browser import browser
-
-    with browser(folder) as opened:
-        yield opened
-
-
-@pytest.fixture
-def quiet(page):
-    """Check after a test that nothing was said on the console and nothing requested."""
-    page.errors()
-    page.requests()
-    yield page
-    assert page.errors() == []
-    away = [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))]
-    assert away == []
-
-
-def written(folder, model, **options):
-    path = folder / f"{time.monotonic_ns()}.html"
-    return qs.explore(model, path, **options)
-
-
-def inked(page):
-    """Return the share of pixels of the plot that points cover."""
-    script = """
-        const { canvas, scatter } = explorer.plot;
-        explorer.plot.draw();
-        const pixels = new Uint8Array(4 * canvas.width * canvas.height);
-        scatter.gl.readPixels(0, 0, canvas.width, canvas.height, 6408, 5121, pixels);
-        return pixels.filter((value, i) => i % 4 === 3 && value > 0).length / (pixels.length / 4);
-    """
-    return page.run(script)
-
-
-def tau_now(page):
-    return page.run("return explorer.tau")
-
-
-def slider(page):
-    return page.driver.find_element("css selector", ".quickshift input[type=range]")
-
-
-def button_of(page, text):
-    return page.driver.find_element("xpath", f"//button[text()='{text}']")
-
-
-def colors_of_modes(page):
-    script = "return [...explorer.forest.roots].map((r) => [r, explorer.forest.colors[r]])"
-    return dict(page.run(script))
-
-
-def choose_tau(page):
-    page.driver.find_element("css selector", "input[value=tau]").click()
-    page.settle()
-
-
-def labels_at(model, tau):
-    return model.labels_at(tau * model.tau_).tolist()
 
 
 def test_page_opens_on_the_labels_of_the_fit(quiet, folder):
     quiet.open(written(folder, fitted(1_000)))
     assert quiet.labels() == fitted(1_000).labels_.tolist()
     assert inked(quiet) > 0.005
+
+
+def check_cut(page, folder, model):
+    """Check that the page shows, draws and downloads the labels of its tau."""
+    labels = labels_at(model, tau_now(page))
+    assert page.labels() == labels
+    assert inked(page) > 0.005
+    rows = downloaded(page, folder)
+    assert [int(row["row"]) for row in rows] == list(range(len(labels)))
+    assert [int(row["label"]) for row in rows] == labels
 
 
 @pytest.mark.parametrize("keys", [("HOME",), ("END",), ("PAGE_UP", "ARROW_LEFT", "ARROW_LEFT")])
@@ -114,8 +50,14 @@ def test_keyboard_sets_tau(quiet, folder, keys):
     model = fitted(1_000)
     quiet.open(written(folder, model))
     choose_tau(quiet)
+    seen = colors_of_modes(quiet)
     slider(quiet).send_keys(*(getattr(Keys, key) for key in keys))
-    assert quiet.labels() == labels_at(model, tau_now(quiet))
+    quiet.settle()
+    check_cut(quiet, folder, model)
+    now = colors_of_modes(quiet)
+    survivors = now.keys() & seen.keys()
+    assert survivors
+    assert {root: now[root] for root in survivors} == {root: seen[root] for root in survivors}
 
 
 def test_mouse_sets_tau_and_surviving_modes_keep_their_colors(quiet, folder):
@@ -130,7 +72,8 @@ def test_mouse_sets_tau_and_surviving_modes_keep_their_colors(quiet, folder):
         control = slider(quiet)
         where = int(share * control.size["width"])
         ActionChains(quiet.driver).move_to_element_with_offset(control, where, 0).click().perform()
-        assert quiet.labels() == labels_at(model, tau_now(quiet))
+        quiet.settle()
+        check_cut(quiet, folder, model)
         taus.append(tau_now(quiet))
         now = colors_of_modes(quiet)
         assert {root: now[root] for root in now.keys() & seen.keys()} == {
@@ -169,24 +112,58 @@ def test_marks_that_are_close_have_one_text(quiet, folder):
     assert "fit" not in texts
 
 
-def test_download_and_python_give_the_labels(quiet, folder):
+def test_python_gives_the_labels(quiet, folder):
     model = fitted(1_000)
     quiet.open(written(folder, model))
     choose_tau(quiet)
-    quiet.driver.find_element("xpath", "//button[text()='Fewer']").click()
+    button_of(quiet, "Fewer").click()
     labels = quiet.labels()
-    (folder / "labels.csv").unlink(missing_ok=True)
-    quiet.driver.find_element("xpath", "//button[text()='Download labels']").click()
-    end = time.monotonic() + 60
-    while not (folder / "labels.csv").exists():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    time.sleep(0.2)
-    rows = list(csv.DictReader(io.StringIO((folder / "labels.csv").read_text(encoding="utf-8"))))
-    assert [int(row["row"]) for row in rows] == list(range(1_000))
-    assert [int(row["label"]) for row in rows] == labels
     line = quiet.driver.find_element("css selector", ".python").text.removeprefix("labels = ")
     assert eval(line, {"model": model}).tolist() == labels
+
+
+def test_keyboard_moves_the_line_of_the_decision_graph(quiet, folder):
+    from selenium.webdriver.common.keys import Keys
+
+    model = fitted(1_000)
+    quiet.open(written(folder, model))
+    graph = quiet.driver.find_element("css selector", ".decision canvas")
+    counts = []
+    for key in (Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_DOWN):
+        graph.send_keys(key)
+        assert quiet.labels() == labels_at(model, tau_now(quiet))
+        assert graph.get_attribute("aria-valuetext").startswith("move/τ ")
+        counts.append(len(colors_of_modes(quiet)))
+    assert counts[0] == counts[2] > counts[1]
+
+
+def test_mouse_drags_the_line_of_the_decision_graph(quiet, folder):
+    from selenium.webdriver import ActionChains
+
+    model = fitted(1_000)
+    quiet.open(written(folder, model))
+    graph = quiet.driver.find_element("css selector", ".decision canvas")
+    taus = []
+    for y in (-60, 0, 40):
+        drag = ActionChains(quiet.driver).move_to_element_with_offset(graph, 20, y - 10)
+        drag.click_and_hold().move_by_offset(0, 10).release().perform()
+        assert quiet.labels() == labels_at(model, tau_now(quiet))
+        taus.append(tau_now(quiet))
+    assert taus == sorted(taus, reverse=True)
+    assert len(set(taus)) == 3
+
+
+def test_keyboard_selects_what_is_visible(quiet, folder):
+    from selenium.webdriver.common.keys import Keys
+
+    quiet.open(written(folder, fitted(1_000)))
+    plot = quiet.driver.find_element("css selector", ".overlay")
+    plot.send_keys(Keys.ENTER)
+    assert quiet.run("return explorer.selection.length") == 1_000
+    plot.send_keys("+", "+", "+", "+", "+", Keys.ENTER)
+    assert 0 < quiet.run("return explorer.selection.length") < 1_000
+    plot.send_keys(Keys.ESCAPE)
+    assert quiet.run("return explorer.selection.length") == 0
 
 
 def test_lasso_selects_what_it_encloses(quiet, folder):
@@ -205,9 +182,9 @@ def test_recut_takes_little_processor_time(quiet, folder, n, most):
     assert quiet.labels() == fitted(n).labels_.tolist()
     quiet.cdp("Performance.enable")
     recuts = """
-        const { forest, header, ladders } = explorer;
+        const { forest, ladders } = explorer;
         const last = ladders[0].values.length - 1;
-        for (let k = 1; k <= 20; k++) forest.cut({ tau: last - 5 * k }, header.chosen);
+        for (let k = 1; k <= 20; k++) forest.cut({ tau: last - 5 * k });
     """
     quiet.run(recuts)  # compiles them
     before = processor_time(quiet)
@@ -299,12 +276,56 @@ def test_lost_context_leaves_a_picture_and_a_message(quiet, folder):
     message = quiet.driver.find_element("css selector", ".message")
     assert message.is_displayed()
     assert "still picture" in message.text
+    assert drawn_on_overlay(quiet) > 1_000
+
+
+def drawn_on_overlay(page):
+    """Return the number of pixels that are drawn without WebGL, axes included."""
     script = """
         const { overlay } = explorer.plot;
         const { data } = overlay.getContext("2d").getImageData(0, 0, overlay.width, overlay.height);
         return data.filter((value, i) => i % 4 === 3 && value > 0).length;
     """
-    assert quiet.run(script) > 1_000
+    return page.run(script)
+
+
+def test_missing_webgl_leaves_a_picture_and_a_message(quiet, folder):
+    hide = """
+        const get = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+          return kind === "webgl2" ? null : get.call(this, kind, ...more);
+        };
+    """
+    hidden = quiet.cdp("Page.addScriptToEvaluateOnNewDocument", source=hide)
+    model = fitted(1_000)
+    quiet.open(written(folder, model))
+    quiet.cdp("Page.removeScriptToEvaluateOnNewDocument", **hidden)
+    message = quiet.driver.find_element("css selector", ".message")
+    assert "has no WebGL2" in message.text
+    assert drawn_on_overlay(quiet) > 1_000
+    choose_tau(quiet)
+    assert quiet.labels() == labels_at(model, tau_now(quiet))
+
+
+def test_the_policy_stops_requests_and_scripts(page, folder):
+    page.open(written(folder, fitted(1_000)))
+    script = """
+        const done = arguments[0];
+        const stopped = new Set();
+        document.addEventListener("securitypolicyviolation", (event) => {
+          stopped.add(event.effectiveDirective);
+          if (stopped.size === 3) done([...stopped].sort());
+        });
+        fetch("https://example.org/").catch(() => {});
+        const image = document.body.appendChild(document.createElement("img"));
+        image.src = "https://example.org/x.png";
+        const script = document.createElement("script");
+        script.textContent = "globalThis.attacked = true";
+        document.body.append(script);
+    """
+    stopped = page.driver.execute_async_script(script)
+    assert stopped == ["connect-src", "img-src", "script-src-elem"]
+    assert not page.run("return globalThis.attacked")
 
 
 ATTACK = "</script><img src=x onerror=alert(1)>"
@@ -317,7 +338,7 @@ def hostile():
     rng = np.random.default_rng(0)
     X = blobs(200, centers=3, seed=0)[0]
     frame = pd.DataFrame(X, columns=[ATTACK, '"><script>alert(1)</script>'])
-    frame.index = [f'row "{i}", \\{i}\' {ATTACK}' for i in range(200)]
+    frame.index = [f'row "{i}", \\{i}\'\n\0 {ATTACK}' for i in range(200)]
     huge = X * 1e300 / np.abs(X).max()
     copies = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]], 100_000, axis=0)
     return {
@@ -343,37 +364,5 @@ def test_hostile_data_is_right(quiet, folder, name):
     assert quiet.run("return document.querySelectorAll('img, script:not([type])').length") == 0
     if name == "names":
         assert ATTACK in "".join(quiet.run("return explorer.describe(0)"))
-
-
-def test_widget_keeps_its_traits(quiet, folder):
-    from quickshift.explorer.widget import Explorer
-    from widget_page import widget_page
-
-    model = fitted(1_000)
-    path = folder / "widget.html"
-    path.write_text(widget_page(Explorer._esm, qs.explore(model).packed), encoding="utf-8")
-    quiet.driver.get(path.as_uri())
-    quiet.wait("globalThis.rendered")
-    sent = "return Array.from(new Int32Array(model.get('labels').buffer))"
-    assert quiet.run(sent) == model.labels_.tolist()
-    quiet.run("model.receive('tau', 30)")
-    quiet.wait("model.get('tau') > 1 && model.saved > 1")
-    assert quiet.run(sent) == labels_at(model, quiet.run("return model.get('tau')"))
-    quiet.run("model.receive('selection', new DataView(Int32Array.from([3, 5]).buffer))")
-    chosen = "return Array.from(new Int32Array(model.get('selection').buffer))"
-    assert quiet.run(chosen) == [3, 5]
-    other = [[7, 3, -2][row % 3] for row in range(1_000)]
-    quiet.run("model.receive('labels', new DataView(Int32Array.from(arguments[0]).buffer))", other)
-    assert quiet.run(sent) == other
-    assert quiet.run("return model.get('tau')") is None
-    assert [button.text for button in quiet.driver.find_elements("css selector", ".pick")] == [
-        "3",
-        "7",
-    ]
-    assert quiet.driver.find_element("css selector", ".said").text == "2 clusters"
-    assert not button_of(quiet, "Copy Python").is_enabled()
-    quiet.run("arguments[0].click()", button_of(quiet, "As fitted"))
-    quiet.wait("model.saved > 4")
-    assert quiet.run(sent) == model.labels_.tolist()
-    assert button_of(quiet, "Copy Python").is_enabled()
-    assert not button_of(quiet, "As fitted").is_enabled()
+        names = [row["name"] for row in downloaded(quiet, folder)]
+        assert names == [name.replace("\0", "\ufffd") for name in options["X"].index]

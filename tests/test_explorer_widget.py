@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 import quickshift as qs
 from plot_cases import fits
+from quickshift.datasets import two_branches
 from quickshift.explorer.packing import unpack
 
 
@@ -27,7 +28,7 @@ def test_widget_has_the_payload_and_the_script_of_the_page(widget):
 def test_rows_are_sent_and_received_as_bytes(widget):
     widget.selection = [5, 3]
     sent = widget.get_state(["selection", "labels", "tau"])
-    assert sent["selection"] == np.array([5, 3], dtype="<i4").tobytes()
+    assert sent["selection"] == np.array([3, 5], dtype="<i4").tobytes()
     assert sent["tau"] is None
     labels = np.arange(490, dtype="<i4")
     widget.set_state({"labels": memoryview(labels.tobytes()), "tau": 2.5})
@@ -67,6 +68,23 @@ def test_wrong_traits_are_explained_and_not_kept(widget, name, value, message):
     with pytest.raises(traitlets.TraitError, match=message):
         setattr(widget, name, value)
     assert widget.get_state([name]) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("tau", 1.0), ("selection", [1]), ("labels", np.zeros(300, dtype=int))]
+)
+def test_a_regression_refuses_the_traits_of_clusters(name, value):
+    view = qs.explore(qs.ModalRegressor().fit(*two_branches().sample(300, seed=0)))
+    with pytest.raises(traitlets.TraitError, match=f"{name} cannot be set: a ModalRegressor has"):
+        setattr(view, name, value)
+
+
+def test_a_tree_has_no_tau():
+    model = fits()["local"]
+    view = qs.explore(model.tree_, X=np.zeros((490, 2)))
+    with pytest.raises(traitlets.TraitError, match="tau cannot be set: a ClusterTree is cut by"):
+        view.tau = 1.0
+    view.labels, view.selection = model.labels_, [3]
 
 
 def test_without_anywidget_the_extra_is_named(monkeypatch):

@@ -17,7 +17,8 @@ from quickshift.explorer.columns import (
     pack_columns,
     read_table,
 )
-from quickshift.explorer.leaves import leaf_sections
+from quickshift.explorer.ladders import score_ladder, tau_ladder
+from quickshift.explorer.leaves import leaf_sections, scores_of
 from quickshift.explorer.levels import Levels, choose_levels, codes_of
 from quickshift.explorer.packing import Section, pack
 from quickshift.plot.colors import palette
@@ -61,11 +62,12 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
     levels = choose_levels(moves[present], chosen)
     rows, described, sections = pack_columns(columns)
     sections |= _forest_sections(model, rows, moves, levels)
+    codes = codes_of(moves[present], levels)
+    ladder, steps = tau_ladder(levels, codes, relative=relative, mark="fit")
     order = _order(model, present)
     sections |= {
         "density": density_section(log10_density, order, rows),
-        "levels": Section(levels.values, "f64"),
-        "starts": Section(levels.starts, "f64"),
+        **steps,
         **ids_section(columns, rows),
     }
     header: dict[str, Any] = {
@@ -79,6 +81,7 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
         "chosen": levels.chosen,
         "mode": "score" if isinstance(model._settings.tau, str) else "tau",
         "n_clusters": model.n_clusters_,
+        "ladders": [ladder],
         "reset": "As fitted",
         "title": f"{rows.size:,} samples, clustered by Quick Shift",
         "python": {
@@ -93,9 +96,13 @@ def pack_clusters(model: QuickShift, X: Any, names: Sequence[str] | None) -> byt
     unmerged = model._clusters.unmerged
     if len(unmerged) <= _MOST_LEAVES or unmerged is not model._clusters.forest:
         final = model._clusters.forest.labels[unmerged.roots]
-        more, leaves = leaf_sections(model._assessed_tree(), final, positions_of(rows))
-        header |= {**more, "chance": float(model._chance()), "least": model.min_significance_}
-        sections |= leaves
+        tree = model._assessed_tree()
+        sections |= leaf_sections(tree, final, positions_of(rows))
+        score, by = scores_of(tree)
+        chance, least = float(model._chance()), float(model.min_significance_)
+        ladder, steps = score_ladder(score, by, tree.towards, chance=chance, least=least)
+        header["ladders"].append(ladder)
+        sections |= steps
     return pack(header, sections)
 
 
@@ -187,10 +194,14 @@ def density_section(log10_density: Floats, order: Indices, rows: Indices) -> Sec
 
 
 def ids_section(columns: Columns, rows: Indices) -> dict[str, Section]:
-    """Write the names of the rows, if they have any, as text with a zero byte after each."""
+    """Write the names of the rows, if they have any, as text with a zero byte after each.
+
+    Zero bytes in a name become replacement characters.
+    """
     if columns.ids is None:
         return {}
-    text = "".join(f"{columns.ids[row]}\0" for row in rows.tolist())
+    names = [columns.ids[row].replace("\0", "\ufffd") for row in rows.tolist()]
+    text = "".join(f"{name}\0" for name in names)
     encoded: NDArray[np.uint8] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
     return {"ids": Section(encoded, "u8")}
 

@@ -1,7 +1,5 @@
 """What the page needs of a cluster tree: its leaves, and where they merge."""
 
-from typing import Any
-
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
@@ -10,12 +8,10 @@ from quickshift.plot.fitted import log10_levels
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.merges import joined_leaves
 
-__all__ = ["leaf_sections"]
+__all__ = ["leaf_sections", "scores_of"]
 
 
-def leaf_sections(
-    tree: ClusterTree, final: Indices, position: Indices
-) -> tuple[dict[str, Any], dict[str, Section]]:
+def leaf_sections(tree: ClusterTree, final: Indices, position: Indices) -> dict[str, Section]:
     """Write the leaves of a tree.
 
     Parameters
@@ -29,16 +25,14 @@ def leaf_sections(
 
     Returns
     -------
-    header : dict
-        What the scores of the leaves are.
-    sections : dict of str to Section
+    dict of str to Section
         ``leaf``: position of each leaf's mode; ``towards``: the leaf that takes its samples if it
         is removed; ``score``: a cut keeps the leaves of at least a score; ``final``; ``birth``,
         ``merged`` (survivor and absorbed leaf in turn) and ``level`` draw the tree.
     """
-    score, by = _scores_of(tree)
+    score, _ = scores_of(tree)
     joined = joined_leaves(tree.merges)
-    sections = {
+    return {
         "leaf": Section(position[tree.leaf_indices], "i32"),
         "towards": Section(tree.towards, "i32"),
         "score": Section(score, "f64"),
@@ -47,10 +41,9 @@ def leaf_sections(
         "merged": Section(joined.reshape(-1), "i32"),
         "level": Section(log10_levels(tree, tree.merges[:, 2]), "f32"),
     }
-    return {"score": by}, sections
 
 
-def _scores_of(tree: ClusterTree) -> tuple[Floats, str]:
+def scores_of(tree: ClusterTree) -> tuple[Floats, str]:
     """Return the numbers by which leaves are kept, and the argument of `prune` they stand for."""
     if tree.significance is not None:
         return tree.significance, "significance"

@@ -13,7 +13,7 @@ import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
 
-__all__ = ["Levels", "choose_levels", "codes_of"]
+__all__ = ["Levels", "between", "choose_levels", "codes_of"]
 
 _NEVER = 65535  # the code of a move that no level keeps
 _MOST = 60_000  # levels that tell every length apart
@@ -71,7 +71,7 @@ def choose_levels(moves: Floats, chosen: float | None = None) -> Levels:
         apart |= (lengths <= chosen) & (chosen < following)
     ends = _thinned(apart, lengths, chosen)
     starts, following = lengths[ends], following[ends]
-    values = np.array([_between(a, b) for a, b in zip(starts, following, strict=True)])
+    values = np.array([between(a, b) for a, b in zip(starts, following, strict=True)])
     at = -1
     if chosen is not None:
         at = int(np.searchsorted(starts, chosen, side="right")) - 1
@@ -91,8 +91,23 @@ def _thinned(apart: Flags, lengths: Floats, chosen: float | None) -> Indices:
     return np.unique(kept)
 
 
-def _between(low: float, high: float) -> float:
-    """Return a number with few digits above a length and below the next."""
+def between(low: float, high: float) -> float:
+    """Return a number with few digits above one number and below another.
+
+    Parameters
+    ----------
+    low, high : float
+        At least 0; ``high`` may be infinite.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> between(1.0, 1.1), between(2.0, float("inf"))
+    (1.05, 2.4)
+    """
     if low == 0 and math.isinf(high):
         return 1.0
     if math.isinf(high):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from quickshift.checks.images import check_labeled_image
 from quickshift.checks.plots import check_plane
 from quickshift.explorer.clusters import palettes, positions_of
+from quickshift.explorer.ladders import tau_ladder
 from quickshift.explorer.levels import choose_levels, codes_of
 from quickshift.explorer.packing import Section, pack
 from quickshift.image.forest import SegmentForest
@@ -44,14 +45,14 @@ def pack_picture(forest: SegmentForest, image: Any) -> bytes:
     order = np.concatenate([graph.highest_first(inside), outside])
     colors = _eight_bits(picture)
     codes = codes_of(distance, levels)
+    ladder, steps = tau_ladder(levels, codes[inside], relative=False, mark="default")
     sections = {
         "step": Section(parent - np.arange(parent.size), "i32"),
         "code": Section(codes, "u16"),
         "rank": Section(positions_of(order), "i32", delta=True),
         "absent": Section(outside, "i32"),
         "nearest": Section(np.full(outside.size, -1), "i32"),
-        "levels": Section(levels.values, "f64"),
-        "starts": Section(levels.starts, "f64"),
+        **steps,
         **{f"c{i}": Section(colors[..., i].reshape(-1), "u8", delta=True) for i in range(3)},
     }
     header = {
@@ -62,6 +63,7 @@ def pack_picture(forest: SegmentForest, image: Any) -> bytes:
         "chosen": levels.chosen,
         "mode": "tau",
         "n_clusters": int((codes[inside] > levels.chosen).sum()),
+        "ladders": [ladder],
         "reset": "Default",
         "title": f"Segments of a picture with {parent.size:,} pixels",
         "python": {

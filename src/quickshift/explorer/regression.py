@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.checks.exploring import check_column_names
 from quickshift.checks.plots import check_one_feature
 from quickshift.checks.regression import check_one_output
@@ -84,13 +84,18 @@ def _branches_at(model: ModalRegressor, grid: Floats, ratio: float) -> list[Bran
 
 
 def _branch_sections(branches: list[list[Branch]]) -> dict[str, Section]:
-    """Write the branches of all ratios one after the other: first points, and heights of all."""
+    """Write the branches of all ratios one after the other.
+
+    ``first_branches`` has the first branch of each ratio, ``branch_starts`` the first grid point of
+    each branch, and ``branch_ends`` where its heights begin and end.
+    """
     every = [branch for some in branches for branch in some]
     heights = np.concatenate([np.empty(0), *(branch.y for branch in every)])
+    starts = np.array([branch.start for branch in every], dtype=np.int64)
     return {
-        "n_branches": Section(np.array([len(some) for some in branches]), "i32"),
-        "branch_start": Section(np.array([branch.start for branch in every], dtype=int), "i32"),
-        "branch_length": Section(np.array([len(branch) for branch in every], dtype=int), "i32"),
+        "first_branches": Section(_sums([len(some) for some in branches]), "i32"),
+        "branch_starts": Section(starts, "i32"),
+        "branch_ends": Section(_sums([len(branch) for branch in every]), "i32"),
         "branch_y": Section(heights, "f64"),
     }
 
@@ -99,11 +104,16 @@ def _set_sections(grid: Floats, sets: list[PredictionSet]) -> dict[str, Section]
     """Write the intervals of all coverages one after the other, with the grid point of each."""
     return {
         "grid": Section(grid, "f64"),
-        "n_intervals": Section(np.array([some.lower.size for some in sets]), "i32"),
+        "first_intervals": Section(_sums([some.lower.size for some in sets]), "i32"),
         "interval_at": Section(np.concatenate([some.queries for some in sets]), "i32"),
         "interval_low": Section(np.concatenate([some.lower for some in sets]), "f64"),
         "interval_high": Section(np.concatenate([some.upper for some in sets]), "f64"),
     }
+
+
+def _sums(lengths: list[int]) -> Indices:
+    """Return where parts of some lengths begin, and the end of the last."""
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))
 
 
 def _reproduce(model: ModalRegressor) -> str:

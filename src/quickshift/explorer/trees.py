@@ -8,7 +8,8 @@ import numpy as np
 from quickshift.checks.exploring import check_tree_has_points
 from quickshift.explorer.clusters import density_section, ids_section, palettes, positions_of
 from quickshift.explorer.columns import choose_columns, pack_columns, read_table
-from quickshift.explorer.leaves import leaf_sections
+from quickshift.explorer.ladders import score_ladder
+from quickshift.explorer.leaves import leaf_sections, scores_of
 from quickshift.explorer.packing import Section, pack
 from quickshift.plot.fitted import log10_levels
 from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -40,9 +41,11 @@ def pack_tree(tree: ClusterTree, X: Any, names: Sequence[str] | None) -> bytes:
     columns = choose_columns(table, names, log10_density)
     rows, described, sections = pack_columns(columns)
     rank = positions_of(order)
-    more, leaves = leaf_sections(tree, np.arange(len(tree)), positions_of(rows))
+    score, by = scores_of(tree)
+    ladder, steps = score_ladder(score, by, tree.towards)
     sections |= {
-        **leaves,
+        **leaf_sections(tree, np.arange(len(tree)), positions_of(rows)),
+        **steps,
         "leaves": Section(tree.leaf_labels[rows], "i32"),
         "rank": Section(rank[rows], "i32", delta=True),
         "density": density_section(log10_density, order, rows),
@@ -65,9 +68,9 @@ def pack_tree(tree: ClusterTree, X: Any, names: Sequence[str] | None) -> bytes:
             "fit": "",
             "model": "tree",
             "fitted": "tree.labels()",
-            "score": f"tree.prune({more['score']}={{}}).labels()",
+            "score": f"tree.prune({by}={{}}).labels()",
         },
-        **more,
+        "ladders": [ladder],
         **palettes(),
     }
     return pack(header, sections)

@@ -32,6 +32,8 @@ class _Rows(traitlets.TraitType):
         rows = np.asarray(value)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
             self.error(obj, value)
+        if rows.size:
+            obj._refuse(self.name)
         return rows.astype(np.int64)
 
     def set(self, obj: Any, value: Any) -> None:
@@ -52,7 +54,7 @@ class _Selection(_Rows):
             raise traitlets.TraitError(
                 f"selection contains row {outside[0]}, expected rows from 0 to {obj._n - 1}."
             )
-        return rows
+        return np.unique(rows)
 
 
 class _Labels(_Rows):
@@ -77,6 +79,7 @@ class _Tau(traitlets.Float):
 
     def validate(self, obj: Any, value: Any) -> float:
         tau = float(super().validate(obj, value))
+        obj._refuse(self.name)
         if not 0 <= tau < np.inf:
             raise traitlets.TraitError(
                 f"tau is {tau}, expected a finite number of at least 0, or None."
@@ -87,6 +90,10 @@ class _Tau(traitlets.Float):
 class Explorer(anywidget.AnyWidget):
     """The view of a result in a notebook; `quickshift.explore` creates it.
 
+    Traits may be set before the view is shown, and all views of one widget show the same. A trait
+    that a result has no use for cannot be set: a ClusterTree has no tau, and a ModalRegressor has
+    none of them.
+
     Parameters
     ----------
     packed : bytes
@@ -96,12 +103,16 @@ class Explorer(anywidget.AnyWidget):
     ----------
     tau : float or None
         The cut of the view: tau, or with local scale the multiple of each sample's own. None if
-        the view is cut by significance or as fitted. Setting it moves the slider.
+        the view is cut by significance or as fitted, or shows other labels. Setting it moves the
+        slider, and None returns to the cut of the fit.
     selection : ndarray of int
-        Selected rows, ascending. Setting it selects rows.
+        Selected rows, ascending; pixels of a picture are counted row by row. Setting it selects
+        rows.
     labels : ndarray of int
-        Labels of all rows at the cut of the view. Setting them shows other labels, for example of
-        another method, with their own numbers; a row of a negative label is in no cluster.
+        Labels of all rows, or of all pixels row by row, at the cut of the view; empty before it is
+        shown. Setting them shows the cut that has these labels, or else the labels themselves, for
+        example of another method, with their own numbers; a row of a negative label is in no
+        cluster.
     """
 
     _esm = f"{script()}\nexport default {{ render: widget_js.render }};\n"
@@ -112,6 +123,21 @@ class Explorer(anywidget.AnyWidget):
     labels = _Labels().tag(sync=True, to_json=_to_bytes, from_json=_from_bytes)
 
     def __init__(self, packed: bytes) -> None:
-        self._n = int(read_header(packed)["n"])
+        header = read_header(packed)
+        self._n = int(header["n"])
+        self._cuts = [ladder["key"] for ladder in header.get("ladders", [])]
         empty = np.empty(0, dtype=np.int64)
         super().__init__(packed=packed, selection=empty, labels=empty)
+
+    def _refuse(self, name: str) -> None:
+        """Raise if a trait means nothing for the result that is shown."""
+        if not self._cuts:
+            raise traitlets.TraitError(
+                f"{name} cannot be set: a ModalRegressor has no clusters. Move the sliders of its "
+                f"view instead."
+            )
+        if name == "tau" and "tau" not in self._cuts:
+            raise traitlets.TraitError(
+                "tau cannot be set: a ClusterTree is cut by the significance of its modes. Explore "
+                "the fitted QuickShift to cut it by tau, or set labels to those of tree.prune()."
+            )

@@ -1,6 +1,6 @@
 // Starts the view of a payload in an element, and keeps its theme.
 
-import { el } from "./dom.js";
+import { button, el } from "./dom.js";
 import { ClusterView } from "./clusters.js";
 import { PictureView } from "./picture.js";
 import { RegressionView } from "./regression.js";
@@ -13,23 +13,22 @@ export async function show(root, packed) {
   root.classList.add("quickshift");
   const kinds = { clusters: ClusterView, picture: PictureView, regression: RegressionView };
   const view = new kinds[/** @type {keyof kinds} */ (payload.header.kind)](payload);
-  const toggle = el("button", { type: "button", class: "theme" }, "Dark");
+  const setDark = (/** @type {boolean} */ dark) => {
+    root.dataset.theme = dark ? "dark" : "light";
+    toggle.textContent = dark ? "Light colors" : "Dark colors";
+    view.setTheme(dark ? "dark" : "light");
+  };
+  const toggle = button("", () => setDark(root.dataset.theme === "light"));
   const title = el("h1", {}, payload.header.title);
   root.replaceChildren(el("header", {}, title, el("span", { class: "gap" }), toggle), view.element);
-  const setTheme = (/** @type {"light" | "dark"} */ theme) => {
-    root.dataset.theme = theme;
-    toggle.textContent = theme === "dark" ? "Light colors" : "Dark colors";
-    view.setTheme(theme);
-  };
-  const other = () => (root.dataset.theme === "dark" ? "light" : "dark");
-  toggle.addEventListener("click", () => setTheme(other()));
   const wanted = matchMedia("(prefers-color-scheme: dark)");
-  const inherited = () => {
+  const inherit = () => {
     const notebook = document.body.dataset.jpThemeLight; // notebooks say so themselves
-    return (notebook ? notebook === "false" : wanted.matches) ? "dark" : "light";
+    setDark(notebook ? notebook === "false" : wanted.matches);
   };
-  wanted.addEventListener("change", () => setTheme(inherited()));
-  setTheme(inherited());
+  wanted.addEventListener("change", inherit);
+  new MutationObserver(inherit).observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  inherit();
   return view;
 }
 

@@ -1,6 +1,6 @@
 // The view of clusters: plot, slider and panels.
 
-import { count, el, short } from "./dom.js";
+import { el, short, tenTo } from "./dom.js";
 import { drawModes } from "./marks.js";
 import { Panels } from "./panels.js";
 import { Plot } from "./plot.js";
@@ -12,27 +12,44 @@ const MANY = 100_000;
 export class ClusterView extends CutView {
   /** @param {import("./unpack.js").Payload} payload */
   constructor(payload) {
-    super(payload, { noun: "cluster", reset: payload.header.reset });
+    super(payload, "cluster");
     const { header, arrays } = payload;
     this.highlighted = -1;
     this.pale = new Uint8Array(this.n);
     /** @type {string[] | null} names of rows, by position */
     this.names = arrays.ids ? new TextDecoder().decode(arrays.ids).split("\0") : null;
-    const offsets = header.columns.map((/** @type {any} */ _, /** @type {any} */ i) => arrays["c" + i]);
+    /** @type {any[]} */
+    const offsets = header.columns.map((/** @type {any} */ _, /** @type {number} */ i) =>
+      /** @type {any} */ (arrays)[`c${i}`]);
     this.plot = new Plot(header.columns, offsets, {
       tip: (position) => this.describe(position),
       select: (positions) => this.select(positions),
       equal: header.equal,
       decorate: (context, plot) => drawModes(context, plot, this.forest),
-    });
-    this.bar = new ToolBar(this.plot, header, () => this.select(new Int32Array(0)));
+    }, header.axes);
     this.panels = new Panels(this);
-    const parts = [this.bar.element, this.plot.element, this.cutPanel.element];
-    const main = el("div", { class: "main" }, ...parts);
+    const note = el("span", { class: "note" }, header.note);
+    const bar = this.toolBar(this.plot, note, ...this.axisChoices());
+    const main = el("div", { class: "main" }, bar, this.plot.element, this.cutPanel.element);
     this.element = el("div", { class: "clusters" }, main, this.panels.element);
-    this.plot.setAxes(header.axes);
     this.update();
     this.recut();
+  }
+
+  /** Return the choices of axes, if there are more than two columns. */
+  axisChoices() {
+    const { columns, axes } = this.header;
+    const chosen = [...axes];
+    return columns.length < 3 ? [] : chosen.map((axis, side) => {
+      const choose = () => {
+        chosen[side] = Number(select.value);
+        this.plot.setAxes([...chosen]);
+      };
+      const options = columns.map((/** @type {any} */ column, /** @type {number} */ i) =>
+        el("option", { value: i, selected: i === axis }, column.name));
+      const select = el("select", { change: choose }, ...options);
+      return el("label", {}, `${"xy"[side]}: `, select);
+    });
   }
 
   /** @override */
@@ -51,16 +68,17 @@ export class ClusterView extends CutView {
     this.changed();
   }
 
-  /** Send colors to the plot; what is not selected or highlighted is pale. */
+  /** Send colors to the plot; points that are not selected or highlighted, or in no cluster, are
+   * pale. @override */
   paint() {
-    const { pale, selection, highlighted, forest } = this;
-    if (highlighted >= 0) {
-      for (let i = 0; i < this.n; i++) pale[i] = forest.labels[i] === highlighted ? 0 : 255;
-    } else {
-      pale.fill(selection.length ? 255 : 0);
-      for (const i of selection) pale[i] = 0;
+    const { pale, selection, highlighted } = this;
+    const { labels, colors } = this.forest;
+    const only = highlighted >= 0;
+    for (let i = 0; i < this.n; i++) {
+      pale[i] = labels[i] < 0 || (only ? labels[i] !== highlighted : selection.length) ? 255 : 0;
     }
-    this.plot.setColors(forest.colors, pale);
+    if (!only) for (const i of selection) pale[i] = 0;
+    this.plot.setColors(colors, pale);
   }
 
   /** Make all other clusters pale. @param {number} label or -1 */
@@ -71,38 +89,18 @@ export class ClusterView extends CutView {
     this.panels.mark(label);
   }
 
-  /** @param {Int32Array} positions */
+  /** @param {Int32Array} positions @override */
   select(positions) {
-    this.selection = positions;
     this.highlighted = -1;
-    this.bar.says(positions.length ? `${count(positions.length)} selected` : "");
-    this.paint();
-    this.changed();
-  }
-
-  /** Select rows. @param {Iterable<number>} rows */
-  selectRows(rows) {
-    const wanted = new Set(rows);
-    const found = [];
-    for (let i = 0; i < this.n; i++) if (wanted.has(this.rowAt(i))) found.push(i);
-    this.select(Int32Array.from(found));
+    super.select(positions);
   }
 
   /** Select the points of a cluster, or nothing if they are selected. @param {number} label */
   selectCluster(label) {
-    const found = [];
-    for (let i = 0; i < this.n; i++) if (this.forest.labels[i] === label) found.push(i);
-    const same = found.length === this.selection.length && found[0] === this.selection[0];
-    this.select(Int32Array.from(same ? [] : found));
-  }
-
-  /** Show labels from elsewhere; the color of a cluster is that of its highest point.
-   * @param {Int32Array} labels of the rows */
-  showLabels(labels) {
-    this.forest.setLabels((i) => labels[this.rowAt(i)]);
-    this.state = { ...this.opening(), fitted: false, elsewhere: labels };
-    this.update();
-    this.recut();
+    const { labels } = this.forest;
+    const size = labels.filter((some) => some === label).length;
+    const same = this.selection.length === size && labels[this.selection[0]] === label;
+    this.selectWhere((i) => !same && labels[i] === label);
   }
 
   /** Return the decimal logarithm of the density at a position. @param {number} position */
@@ -122,17 +120,15 @@ export class ClusterView extends CutView {
   /** Return the lines of the tip at a position. @param {number} position */
   describe(position) {
     const { header, arrays, forest } = this;
-    const label = forest.labels[position];
-    const lines = [`row ${this.rowName(position)}`, `cluster ${label < 0 ? "none" : forest.nameOf(label)}`];
-    const log10 = this.density(position);
-    lines.push(`density ${Math.abs(log10) < 300 ? short(10 ** log10) : `10^${short(log10)}`}`);
-    if (forest.parent && forest.code) {
+    const lines = [`row ${this.rowName(position)}`, `cluster ${forest.nameOf(forest.labels[position])}`];
+    lines.push(`density ${tenTo(this.density(position))}`);
+    if (forest.parent) {
       const parent = forest.parent[position];
-      const far = arrays.starts[forest.code[position]];
+      const far = arrays.tau_starts[forest.code[position]];
       const move = far === undefined ? "" : ` at ${short(far)}${header.relative ? " τ" : ""}`;
       lines.push(parent === position ? "no parent" : `parent: row ${this.rowName(parent)}${move}`);
     }
-    header.columns.slice(0, 12).forEach((/** @type {any} */ column, /** @type {any} */ i) => {
+    header.columns.forEach((/** @type {any} */ column, /** @type {any} */ i) => {
       lines.push(`${column.name}: ${short(this.plot.valueOf(i, position))}`);
     });
     return lines;
@@ -142,7 +138,7 @@ export class ClusterView extends CutView {
   rowKeys() {
     if (!this.names) return super.rowKeys();
     const names = new Array(this.n);
-    this.names.forEach((name, i) => (names[this.rowAt(i)] = name.replaceAll('"', '""')));
+    for (let i = 0; i < this.n; i++) names[this.rowAt(i)] = this.names[i].replaceAll('"', '""');
     return { names: "row,name", of: (/** @type {number} */ row) => `${row},"${names[row]}"` };
   }
 
@@ -151,43 +147,5 @@ export class ClusterView extends CutView {
     this.palette = this.header[theme];
     this.plot.setPalette(this.palette);
     this.panels.settle();
-  }
-}
-
-/** The buttons above a plot, and the choice of its axes. */
-export class ToolBar {
-  /** @param {Plot} plot @param {any} header @param {() => void} clear */
-  constructor(plot, header, clear) {
-    const lasso = () => {
-      plot.lassoing = !plot.lassoing;
-      this.lasso.setAttribute("aria-pressed", String(plot.lassoing));
-      plot.overlay.classList.toggle("lassoing", plot.lassoing);
-    };
-    this.lasso = el("button", { type: "button", "aria-pressed": "false", click: lasso }, "Lasso");
-    this.selected = el("span", { class: "selected", role: "status" });
-    this.clear = el("button", { type: "button", hidden: true, click: clear }, "Clear");
-    this.element = el("div", { class: "row bar", title: header.note || null }, this.lasso,
-      el("button", { type: "button", click: () => plot.showAll() }, "Show all"),
-      this.selected, this.clear, el("span", { class: "gap" }),
-    );
-    const chosen = [...header.axes];
-    if (header.columns.length < 3) return;
-    for (const side of [0, 1]) {
-      const choose = () => {
-        chosen[side] = Number(select.value);
-        plot.setAxes([...chosen]);
-      };
-      const select = el("select", { change: choose });
-      header.columns.forEach((/** @type {any} */ column, /** @type {number} */ i) => {
-        select.append(el("option", { value: i, selected: i === chosen[side] }, column.name));
-      });
-      this.element.append(el("label", {}, `${"xy"[side]}: `, select));
-    }
-  }
-
-  /** @param {string} text */
-  says(text) {
-    this.selected.textContent = text;
-    this.clear.hidden = !text;
   }
 }

@@ -1,6 +1,6 @@
 // The slider, with the number of clusters at each of its values behind it.
 
-import { count, drag, el, logTicks, short, svg } from "./dom.js";
+import { button, count, drag, el, logTicks, short, svg } from "./dom.js";
 import { rounded, stepAt, stepOf } from "./ladder.js";
 
 /** @typedef {import("./ladder.js").Ladder} Ladder */
@@ -14,29 +14,30 @@ const NEAR = 40; // marks that are closer, in CSS pixels, have one text
 export class CutPanel {
   /** @param {Ladder[]} ladders
    * @param {{choose: (ladder: Ladder, step: number) => void, reset: () => void}} calls
-   * @param {{noun: string, reset: string}} words what is counted, and what resetting is called */
-  constructor(ladders, calls, words) {
+   * @param {string} noun what is counted @param {string} reset what resetting is called */
+  constructor(ladders, calls, noun, reset) {
     this.ladders = ladders;
     this.calls = calls;
-    this.noun = words.noun;
+    this.noun = noun;
     this.ladder = ladders[0];
-    this.step = Math.max(this.ladder.chosen, 0);
+    this.step = 0;
     this.radios = new Map();
-    this.curve = svg("svg", { class: "curve", "aria-hidden": "true", height: HEIGHT });
+    this.curve = svg("svg", {
+      class: "curve", "aria-hidden": "true", height: HEIGHT, pointerdown: (event) => this.grab(event),
+    });
     this.slider = el("input", { type: "range", min: 0, max: STEPS, input: () => this.slide() });
     const entry = { type: "number", step: "any", min: 0, class: "value" };
     this.number = el("input", { ...entry, change: () => this.type() });
     this.symbol = el("span", {});
     this.said = el("output", { class: "said", "aria-live": "polite" });
-    this.fewer = el("button", { type: "button", click: () => this.by(-1) }, "Fewer");
-    this.more = el("button", { type: "button", click: () => this.by(1) }, "More");
-    this.reset = el("button", { type: "button", click: () => calls.reset() }, words.reset);
+    this.fewer = button("Fewer", () => this.by(-1));
+    this.more = button("More", () => this.by(1));
+    this.reset = button(reset, () => calls.reset());
     const track = el("div", { class: "track" }, this.curve, this.slider);
     const typed = el("label", {}, this.symbol, " = ", this.number);
-    const shown = [typed, this.said, el("span", { class: "gap" })];
-    const row = el("div", { class: "row" }, ...shown, this.fewer, this.more, this.reset);
+    const row = el("div", { class: "row" },
+      typed, this.said, el("span", { class: "gap" }), this.fewer, this.more, this.reset);
     this.element = el("section", { class: "cut", "aria-label": "Cut" }, this.modes(), track, row);
-    this.curve.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.grab(e));
     new ResizeObserver(() => this.draw()).observe(this.curve);
   }
 
@@ -95,8 +96,9 @@ export class CutPanel {
 
   type() {
     const value = Number(this.number.value);
-    if (this.number.value === "" || !(value >= 0)) return;
-    this.calls.choose(this.ladder, stepOf(this.ladder, value));
+    if (this.number.value !== "" && value >= 0) {
+      this.calls.choose(this.ladder, stepOf(this.ladder, value));
+    } else this.number.value = String(this.ladder.values[this.step]);
   }
 
   /** Return the next step with more or fewer clusters, or -1. @param {number} sign 1 for more */
@@ -128,41 +130,39 @@ export class CutPanel {
   draw() {
     const { ladder } = this;
     const width = this.curve.clientWidth;
-    if (!width) return;
+    const wide = width - LEFT - 2 * THUMB;
+    if (!(wide > 0)) return;
     const [top, bottom] = [16, HEIGHT - 20];
-    const x = (/** @type {number} */ share) => LEFT + THUMB + share * (width - LEFT - 2 * THUMB);
+    const x = (/** @type {number} */ share) => LEFT + THUMB + share * wide;
     const countAt = (/** @type {number} */ share) =>
       ladder.counts[stepAt(ladder.starts, this.valueOf(share * STEPS))];
     const most = Math.max(2, countAt(0), ladder.counts[this.step]);
     const y = (/** @type {number} */ k) =>
       bottom - (Math.log(Math.max(k, 1)) / Math.log(most)) * (bottom - top);
-    const parts = [];
-    let last = NaN;
-    for (let px = 0; px <= width - LEFT - 2 * THUMB; px++) {
-      const level = y(countAt(px / (width - LEFT - 2 * THUMB)));
-      if (level === last) continue;
-      const at = LEFT + THUMB + px;
-      parts.push(Number.isNaN(last) ? `M${at},${level}` : `L${at},${last}L${at},${level}`);
-      last = level;
+    let [path, last] = [`M${x(0)},${y(countAt(0))}`, countAt(0)];
+    for (let px = 1; px <= wide; px++) {
+      const clusters = countAt(px / wide);
+      if (clusters !== last) path += `H${LEFT + THUMB + px}V${y(clusters)}`;
+      last = clusters;
     }
-    const path = `${parts.join("")}L${x(1)},${last}`;
+    path += `H${x(1)}`;
     const marks = ladder.marks
       .filter(({ at }) => at >= ladder.low && at <= ladder.high)
       .map(({ at, text }) => ({ at: x(this.share(at)), text }));
     const now = x(this.share(ladder.values[this.step]));
+    const text = (/** @type {number} */ right, /** @type {number} */ down, /** @type {string} */ says) =>
+      svg("text", { x: right, y: down, "text-anchor": "middle" }, says);
     this.curve.replaceChildren(
       ...logTicks(0.9, most, 5).flatMap((k) => [
         svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
         svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
       ]),
-      svg("path", { class: "area", d: `${path}L${x(1)},${bottom}L${x(0)},${bottom}Z` }),
+      svg("path", { class: "area", d: `${path}V${bottom}H${x(0)}Z` }),
       svg("path", { class: "steps", d: path }),
       ...marks.map(({ at }) => svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: bottom })),
-      ...joined(marks).map(({ at, text }) => svg("text", { x: at, y: 10, "text-anchor": "middle" }, text)),
-      ...logTicks(ladder.low, ladder.high, width / 70).map((value) => {
-        const at = { x: x(this.share(value)), y: HEIGHT - 5, "text-anchor": "middle" };
-        return svg("text", at, short(value));
-      }),
+      ...joined(marks).map((mark) => text(mark.at, 10, mark.text)),
+      ...logTicks(ladder.low, ladder.high, width / 70).map((value) =>
+        text(x(this.share(value)), HEIGHT - 5, short(value))),
       svg("line", { class: "now", x1: now, x2: now, y1: top, y2: bottom }),
       svg("circle", { class: "now", cx: now, cy: y(ladder.counts[this.step]), r: 4 }),
     );

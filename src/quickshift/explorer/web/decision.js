@@ -1,7 +1,8 @@
 // The decision graph: density against the move to the parent. Modes before merging are above the line.
 
-import { disc, drag, el, fitCanvas, line, logTicks, short, themeOf, ticks } from "./dom.js";
+import { disc, drag, el, emptyCanvas, line, logTicks, short, tenTo, themeOf, ticks } from "./dom.js";
 import { stepAt } from "./ladder.js";
+import { drawTick } from "./marks.js";
 import { NEVER } from "./recut.js";
 
 /** @typedef {import("./clusters.js").ClusterView} ClusterView */
@@ -11,6 +12,7 @@ const LEFT = 44;
 const TOP = 8;
 const BOTTOM = 30;
 const MOST_MODES = 1000;
+const LABEL = "Cut in the decision graph, which shows the density and the move of each point";
 const BY_MOVES = "Modes are the points above the line; drag it to cut elsewhere.";
 const BY_SCORE = "Above the dashed line: modes before merging. Drag it to cut by moves instead.";
 
@@ -18,48 +20,45 @@ export class DecisionGraph {
   /** @param {ClusterView} view */
   constructor(view) {
     this.view = view;
+    this.tau = view.ladders[0];
     this.canvas = el("canvas", {
-      role: "img",
-      "aria-label": "Decision graph: density of each point against its move to the parent.",
-      pointerdown: (/** @type {PointerEvent} */ event) => this.grab(event),
-      pointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
+      tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": LABEL,
+      pointerdown: (event) => this.grab(event),
+      pointermove: (event) => this.hover(event),
       pointerleave: () => view.highlight(-1),
+      keydown: (event) => this.key(event),
     });
-    const title = el("h2", {}, `Density and ${view.header.relative ? "move / τ" : "move"}`);
+    const move = view.header.relative ? "move / τ" : "move";
+    const title = el("h2", {}, `Decision graph: density and ${move}`);
     this.note = el("p", { class: "note" });
     this.element = el("section", { class: "decision" }, title, this.canvas, this.note);
     this.x = [0, 1]; // ends of the axes, as decimal logarithms
     this.y = [0, 1];
     this.top = 1; // points without a parent are drawn here
     this.heights = new Float32Array(0); // of the levels
-    this.key = "";
+    this.drawn = "";
     this.measure();
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
   /** Find the ranges of both axes, as decimal logarithms. */
   measure() {
-    const { view } = this;
-    const { starts } = view.arrays;
-    let [left, right] = [Infinity, -Infinity];
-    const stride = Math.max(1, Math.floor(view.n / 20000));
-    for (let i = 0; i < view.n; i += stride) {
-      const x = view.density(i);
-      if (Number.isFinite(x)) [left, right] = [Math.min(left, x), Math.max(right, x)];
-    }
-    if (!(right > left)) [left, right] = [(left || 0) - 1, (left || 0) + 1];
-    const { high: end } = view.ladders[0];
-    const low = Math.log10(starts.find((/** @type {number} */ start) => start > 0) ?? end);
-    const high = Math.log10(Math.max(starts.at(-1), end));
+    const { density, tau_starts: starts } = this.view.arrays;
+    const known = density.filter((log10) => Number.isFinite(log10)).sort();
+    let [left, right] = [known[0] ?? 0, known.at(-1) ?? 0];
+    if (left === right) [left, right] = [left - 1, right + 1];
+    const end = this.tau.high;
+    const low = Math.log10(starts.find((start) => start > 0) ?? end);
+    const high = Math.log10(Math.max(starts[starts.length - 1], end));
     this.x = [left - 0.03 * (right - left), right + 0.05 * (right - left)];
     this.y = [low - 0.05 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.1];
-    this.heights = Float32Array.from(starts, (start) => (start > 0 ? Math.log10(start) : NaN));
     this.top = high + 0.05 * (high - low) + 0.05;
+    this.heights = Float32Array.from(starts, (start) => (start > 0 ? Math.log10(start) : NaN));
   }
 
   /** @param {number} position */
   placeOf(position) {
-    const code = /** @type {Uint16Array} */ (this.view.forest.code)[position];
+    const code = this.view.forest.code[position];
     return this.place(this.view.density(position), code === NEVER ? this.top : this.heights[code]);
   }
 
@@ -78,60 +77,51 @@ export class DecisionGraph {
   draw() {
     if (!this.canvas.clientWidth) return;
     const theme = themeOf(this.element);
-    this.canvas.style.height = `${HEIGHT}px`;
-    const ratio = fitCanvas(this.canvas, this.width, HEIGHT);
-    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    context.drawImage(this.cloud(ratio, theme.muted), 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const context = emptyCanvas(this.canvas, this.width, HEIGHT);
+    context.drawImage(this.cloud(theme.muted), 0, 0, this.width, HEIGHT);
     this.drawAxes(context, theme);
     this.drawModes(context, theme);
+    this.drawCut(context, theme);
   }
 
-  /** Return a picture of all points, which is drawn once.
-   * @param {number} ratio @param {string} color @returns {HTMLCanvasElement} */
-  cloud(ratio, color) {
-    const key = `${this.canvas.width} ${color}`;
-    if (this.key === key && this.picture) return this.picture;
-    const picture = el("canvas", { width: this.canvas.width, height: this.canvas.height });
-    const context = /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d"));
-    const counts = new Uint32Array(picture.width * picture.height);
-    let most = 1;
+  /** Return a picture of all points, which is drawn once. @param {string} color */
+  cloud(color) {
+    const { width, height } = this.canvas;
+    const key = `${width} ${color}`;
+    if (this.drawn === key) return this.picture;
+    this.drawn = key;
+    this.picture = el("canvas", { width, height });
+    const ratio = height / HEIGHT;
+    const counts = new Uint32Array(width * height);
     for (let i = 0; i < this.view.n; i++) {
-      const [x, y] = this.placeOf(i);
-      const [column, row] = [Math.round(x * ratio), Math.round(y * ratio)];
-      if (!(column >= 0 && column < picture.width && row >= 0 && row < picture.height)) continue;
-      most = Math.max(most, ++counts[row * picture.width + column]);
+      const [column, row] = this.placeOf(i).map((side) => Math.round(side * ratio));
+      if (column >= 0 && column < width && row >= 0 && row < height) counts[row * width + column]++;
     }
+    const most = Math.log1p(counts.reduce((a, b) => Math.max(a, b)));
+    const context = /** @type {CanvasRenderingContext2D} */ (this.picture.getContext("2d"));
     context.fillStyle = color;
-    const side = Math.max(1, Math.min(3, 3000 / Math.sqrt(this.view.n * 100))) * ratio;
-    for (let p = 0; p < counts.length; p++) {
-      if (!counts[p]) continue;
-      context.globalAlpha = 0.25 + (0.75 * Math.log1p(counts[p])) / Math.log1p(most);
-      const [x, y] = [p % picture.width, Math.floor(p / picture.width)];
-      context.fillRect(x - side / 2, y - side / 2, side, side);
-    }
-    this.key = key;
-    this.picture = picture;
-    return picture;
+    const side = Math.max(1, Math.min(3, 300 / Math.sqrt(this.view.n))) * ratio;
+    counts.forEach((inside, p) => {
+      if (!inside) return;
+      context.globalAlpha = 0.25 + (0.75 * Math.log1p(inside)) / most;
+      context.fillRect((p % width) - side / 2, Math.floor(p / width) - side / 2, side, side);
+    });
+    return this.picture;
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawAxes(context, theme) {
-    context.font = "11px system-ui, sans-serif";
     Object.assign(context, { fillStyle: theme.muted, strokeStyle: theme.line, lineWidth: 1 });
-    Object.assign(context, { textAlign: "right", textBaseline: "middle" });
-    const floor = HEIGHT - BOTTOM + 4;
-    line(context, [[LEFT - 4, TOP], [LEFT - 4, floor], [this.width - 4, floor]]);
+    const [left, floor] = [LEFT - 4, HEIGHT - BOTTOM + 4];
+    line(context, [[left, TOP], [left, floor], [this.width - 4, floor]]);
     for (const value of logTicks(10 ** this.y[0], 10 ** this.y[1], 4)) {
-      context.fillText(tenTo(value), LEFT - 8, this.place(0, Math.log10(value))[1]);
+      const log10 = Math.log10(value);
+      drawTick(context, tenTo(log10, 1), [left, this.place(0, log10)[1]], false);
     }
-    Object.assign(context, { textAlign: "center", textBaseline: "top" });
     for (const power of ticks(this.x[0], this.x[1], 4)) {
-      const right = this.place(power, 0)[0];
+      const [right] = this.place(power, 0);
       if (!Number.isInteger(power) || right > this.width - 18) continue;
-      context.fillText(tenTo(10 ** power), right, HEIGHT - BOTTOM + 6);
+      drawTick(context, tenTo(power, 1), [right, floor], true);
     }
     context.textAlign = "right";
     context.fillText("density", this.width - 4, HEIGHT - 13);
@@ -140,13 +130,6 @@ export class DecisionGraph {
   /** @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
   drawModes(context, theme) {
     const { forest, palette } = this.view;
-    const y = this.place(0, this.levelNow())[1];
-    Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5 });
-    const byMoves = this.view.state.ladder.key === "tau";
-    this.note.textContent = byMoves ? BY_MOVES : BY_SCORE;
-    context.setLineDash(byMoves ? [] : [4, 3]);
-    line(context, [[LEFT - 4, y], [this.width - 4, y]]);
-    context.setLineDash([]);
     Object.assign(context, { strokeStyle: theme.panel, lineWidth: 1 });
     for (let label = Math.min(forest.roots.length, MOST_MODES) - 1; label >= 0; label--) {
       context.fillStyle = palette[forest.colors[forest.roots[label]]];
@@ -154,25 +137,47 @@ export class DecisionGraph {
     }
   }
 
-  /** Return the decimal logarithm of the present tau. */
-  levelNow() {
+  /** Draw the line of the cut, and say what it is.
+   * @param {CanvasRenderingContext2D} context @param {Record<string, string>} theme */
+  drawCut(context, theme) {
     const { ladder, step } = this.view.state;
-    const tau = this.view.ladders[0];
-    const at = ladder.key === "tau" ? step : tau.chosen;
-    return Math.log10(Math.max(tau.values[Math.max(at, 0)], 1e-300));
+    const byMoves = ladder.key === "tau";
+    const at = Math.max(byMoves ? step : this.tau.chosen, 0);
+    const value = this.tau.values[at];
+    const y = this.place(0, Math.log10(Math.max(value, 1e-300)))[1];
+    Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5 });
+    context.setLineDash(byMoves ? [] : [4, 3]);
+    line(context, [[LEFT - 4, y], [this.width - 4, y]]);
+    context.setLineDash([]);
+    this.note.textContent = byMoves ? BY_MOVES : BY_SCORE;
+    const last = this.tau.values.length - 1;
+    const said = { min: 0, max: last, now: at, text: `${this.tau.symbol} ${short(value)}` };
+    Object.entries(said).forEach(([name, text]) =>
+      this.canvas.setAttribute(`aria-value${name}`, String(text)));
   }
 
   /** @param {PointerEvent} event */
   grab(event) {
-    const tau = this.view.ladders[0];
     const to = (/** @type {PointerEvent} */ e) => {
       const share = 1 - (e.offsetY - TOP) / (HEIGHT - TOP - BOTTOM);
       const log10 = this.y[0] + share * (this.y[1] - this.y[0]);
-      this.view.choose(tau, stepAt(tau.starts, 10 ** log10));
+      this.view.choose(this.tau, stepAt(this.tau.starts, 10 ** log10));
     };
     this.dragging = true;
     drag(this.canvas, event, to, () => (this.dragging = false));
     to(event);
+  }
+
+  /** Move the line to the next number of clusters. @param {KeyboardEvent} event */
+  key(event) {
+    const signs = /** @type {Record<string, number>} */ ({
+      ArrowUp: -1, ArrowRight: -1, ArrowDown: 1, ArrowLeft: 1,
+    });
+    if (!signs[event.key]) return;
+    event.preventDefault();
+    const { state, cutPanel } = this.view;
+    if (state.ladder !== this.tau) this.view.choose(this.tau, Math.max(this.tau.chosen, 0));
+    cutPanel.by(signs[event.key]);
   }
 
   /** Highlight the cluster of the mode under the pointer. @param {PointerEvent} event */
@@ -188,9 +193,4 @@ export class DecisionGraph {
     this.view.highlight(found);
     this.canvas.title = found < 0 ? "" : `cluster ${this.view.forest.nameOf(found)}`;
   }
-}
-
-/** @param {number} value */
-function tenTo(value) {
-  return value >= 1e-3 && value <= 1e3 ? short(value) : value.toExponential(0).replace("+", "");
 }

@@ -1,35 +1,38 @@
-// Small helpers: elements, numbers as text, files. Text is always set as text, never as markup.
+// Small helpers: elements, numbers as text, canvases, files. Text is set as text, never as markup.
 
-const SVG = "http://www.w3.org/2000/svg";
+/** @typedef {Record<string, string | number | boolean | null | ((event: any) => void)>} Properties
+ *   attributes; functions are listeners */
 
-/** Create an element.
- * @param {string} tag @param {Record<string, any>} [properties] attributes; functions are listeners
+/** Create an element. @param {string} tag @param {Properties} [properties]
  * @param {...(Node | string)} children @returns {any} */
 export function el(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/** Create an element of a drawing.
- * @param {string} tag @param {Record<string, any>} [properties]
+/** Create an element of a drawing. @param {string} tag @param {Properties} [properties]
  * @param {...(Node | string)} children @returns {any} */
 export function svg(tag, properties = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), properties, children);
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 }
 
-/** @param {Element} element @param {Record<string, any>} properties
- * @param {(Node | string)[]} children */
+/** Create a button. @param {string} text @param {() => void} click @param {Properties} [more]
+ * @returns {any} */
+export function button(text, click, more = {}) {
+  return el("button", { type: "button", click, ...more }, text);
+}
+
+/** @param {Element} element @param {Properties} properties @param {(Node | string)[]} children */
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value != null) element.setAttribute(name, String(value));
+    else if (value !== false && value !== null) element.setAttribute(name, String(value));
   }
   element.append(...children);
   return element;
 }
 
-/** Write a number with few digits.
- * @param {number} value @param {number} [digits] @returns {string} */
+/** Write a number with few digits. @param {number} value @param {number} [digits] */
 export function short(value, digits = 4) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   const magnitude = Math.abs(value);
@@ -37,6 +40,12 @@ export function short(value, digits = 4) {
     return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
   }
   return String(Number(value.toPrecision(digits)));
+}
+
+/** Write the number of a decimal logarithm. @param {number} log10 @param {number} [digits] */
+export function tenTo(log10, digits = 4) {
+  const extreme = Number.isFinite(log10) && Math.abs(log10) > 300;
+  return extreme ? `1e${Math.round(log10)}` : short(10 ** log10, digits);
 }
 
 /** Write a whole number with separators. @param {number} value */
@@ -61,10 +70,8 @@ export function ticks(low, high, most) {
 /** Return round numbers on a log scale.
  * @param {number} low @param {number} high @param {number} most */
 export function logTicks(low, high, most) {
-  const first = Math.floor(Math.log10(low));
-  const last = Math.ceil(Math.log10(high));
-  const decades = Math.log10(high / low);
-  const factors = decades * 3 <= most ? [1, 2, 5] : [1];
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const factors = Math.log10(high / low) * 3 <= most ? [1, 2, 5] : [1];
   const stride = Math.max(1, Math.ceil((last - first) / most));
   const found = [];
   for (let power = first; power <= last; power += stride) {
@@ -74,17 +81,20 @@ export function logTicks(low, high, most) {
 }
 
 /** Call a function with the events of a pointer until it is released, and then another.
- * @param {HTMLElement | SVGElement} element @param {PointerEvent} event
- * @param {(event: PointerEvent) => void} move @param {() => void} [stop] */
+ * @param {Element} element @param {PointerEvent} event
+ * @param {(event: any) => void} move @param {() => void} [stop] */
 export function drag(element, event, move, stop = () => {}) {
-  const moved = (/** @type {any} */ later) => move(later);
-  element.setPointerCapture(event.pointerId);
-  element.addEventListener("pointermove", moved);
+  const listening = new AbortController();
+  const { signal } = listening;
   const released = () => {
-    element.removeEventListener("pointermove", moved);
+    listening.abort();
     stop();
   };
-  element.addEventListener("pointerup", released, { once: true });
+  element.setPointerCapture(event.pointerId);
+  element.addEventListener("pointermove", move, { signal });
+  for (const name of ["pointerup", "pointercancel"]) {
+    element.addEventListener(name, released, { signal });
+  }
 }
 
 /** Draw a line through places. @param {CanvasRenderingContext2D} context
@@ -132,15 +142,27 @@ export async function copy(text) {
  * @returns {number} pixels of the screen per CSS pixel */
 export function fitCanvas(canvas, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
-  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  const [w, h] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)));
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;
   return ratio;
 }
 
+/** Return the context of an empty canvas, in CSS pixels.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+export function emptyCanvas(canvas, width, height) {
+  const ratio = fitCanvas(canvas, width, height);
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.font = "11px system-ui, sans-serif";
+  return context;
+}
+
 /** Read colors from the style sheet. @param {Element} element @returns {Record<string, string>} */
 export function themeOf(element) {
   const style = getComputedStyle(element);
-  const names = ["ink", "muted", "line", "paper", "panel", "accent", "faint"];
+  const names = ["ink", "muted", "line", "paper", "panel", "faint"];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`)]));
 }

@@ -1,6 +1,6 @@
 // The panels beside the plot: decision graph, cluster tree and table of clusters.
 
-import { count, el, short } from "./dom.js";
+import { button, count, el, short } from "./dom.js";
 import { DecisionGraph } from "./decision.js";
 import { TreePanel } from "./tree.js";
 
@@ -16,7 +16,7 @@ export class Panels {
     this.tree = view.forest.leaf ? new TreePanel(view) : null;
     this.body = el("tbody");
     this.rest = el("p", { class: "note" });
-    const score = view.header.score === "prominence_ratio" ? "prominence" : "significance";
+    const score = view.ladders.find(({ key }) => key === "score")?.symbol ?? "significance";
     const heads = ["cluster", "rows", score, "mode"].map((name) => el("th", { scope: "col" }, name));
     const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), this.body);
     const said = { tabindex: "0", role: "region", "aria-label": "Table of clusters" };
@@ -61,16 +61,17 @@ export class Panels {
     const swatch = el("span", { class: "swatch" });
     swatch.style.background = view.palette[view.forest.colors[root]];
     const [enter, leave] = [() => view.highlight(label), () => view.highlight(-1)];
-    const calls = { click: () => view.selectCluster(label), focus: enter, blur: leave };
-    const says = { type: "button", class: "pick", title: "Select the points of this cluster" };
-    const button = el("button", { ...says, ...calls }, swatch, String(view.forest.nameOf(label)));
+    const says = { class: "pick", title: "Select the points of this cluster" };
+    const select = () => view.selectCluster(label);
+    const pick = button(view.forest.nameOf(label), select, { ...says, focus: enter, blur: leave });
+    pick.prepend(swatch);
+    const name = `row ${view.rowName(root)}`;
     const score = leaf === undefined ? NaN : view.forest.score[leaf];
-    const share = (100 * size) / view.n;
     return el("tr", { mouseenter: enter, mouseleave: leave },
-      el("td", {}, button),
-      el("td", { title: `${short(share, 3)} %` }, count(size)),
+      el("td", {}, pick),
+      el("td", { title: `${short((100 * size) / view.n, 3)} %` }, count(size)),
       el("td", {}, short(score, 3)),
-      el("td", {}, `row ${view.rowName(root)}`),
+      el("td", { title: name }, name),
     );
   }
 

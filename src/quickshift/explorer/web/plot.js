@@ -1,17 +1,19 @@
 // The large plot: pan, zoom, hover and lasso over the points, with axes on a second canvas.
 
 import { Cells } from "./cells.js";
-import { drag, el, fitCanvas } from "./dom.js";
-import { drawAxes, drawMarks, MARGIN } from "./marks.js";
-import { drawStill, Scatter } from "./scatter.js";
+import { drag, el, emptyCanvas, fitCanvas } from "./dom.js";
+import { drawAxes, drawMarks, drawStill, MARGIN } from "./marks.js";
+import { Scatter } from "./scatter.js";
 
 const MANY = 300_000; // above this, a coarse picture is drawn while something moves
 const SETTLED = 180; // milliseconds without movement after which all points are drawn
+const HELP = "Plot of the points. Arrow keys move it, plus and minus zoom, 0 shows all.";
+const SELECTS = "Enter selects what is visible, Escape selects nothing.";
 
 /**
  * @typedef {{name: string, low: number, high: number}} Column
  * @typedef {(context: CanvasRenderingContext2D, plot: Plot) => void} Draw
- * @typedef {{tip: (position: number) => string[], select: (positions: Int32Array) => void,
+ * @typedef {{tip: (position: number) => string[], select?: (positions: Int32Array) => void,
  *   background?: Draw, decorate?: Draw, pointless?: boolean, equal?: boolean}} Calls what a view
  *   does with its plot; the points of a pointless plot are not drawn, and equal lengths are drawn
  *   equally long along both axes, unless one range is far longer
@@ -19,32 +21,31 @@ const SETTLED = 180; // milliseconds without movement after which all points are
 
 export class Plot {
   /** @param {Column[]} columns @param {(Float32Array | Uint16Array)[]} offsets @param {Calls} calls
-   */
-  constructor(columns, offsets, calls) {
+   * @param {number[]} axes the columns that are drawn first */
+  constructor(columns, offsets, calls, axes = [0, 1]) {
     this.columns = columns;
     this.offsets = offsets;
     this.calls = calls;
     this.n = offsets[0].length;
     this.under = el("canvas", { "aria-hidden": "true" });
-    this.canvas = el("canvas", { "aria-hidden": "true" });
+    this.canvas = el("canvas", {
+      "aria-hidden": "true",
+      webglcontextlost: (event) => this.lose(event),
+      webglcontextrestored: () => this.restore(),
+    });
     this.overlay = el("canvas", {
-      class: "overlay",
-      tabindex: "0", role: "application",
-      "aria-label": "Plot of the points. Arrow keys move it, plus and minus zoom, 0 shows all.",
-      pointerdown: (/** @type {PointerEvent} */ event) => this.press(event),
-      pointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
+      class: "overlay", tabindex: "0", role: "application",
+      "aria-label": calls.select ? `${HELP} ${SELECTS}` : HELP,
+      pointerdown: (event) => this.press(event),
+      pointermove: (event) => this.hover(event),
       pointerleave: () => this.leave(),
-      keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-      wheel: (/** @type {WheelEvent} */ event) => {
-        event.preventDefault();
-        const notches = event.deltaY / (event.deltaMode ? 20 : 400);
-        this.zoom(Math.exp(-notches), event.offsetX, event.offsetY);
-      },
+      keydown: (event) => this.key(event),
+      wheel: (event) => this.wheel(event),
     });
     this.tip = el("div", { class: "tip", hidden: true });
     this.message = el("p", { class: "message", role: "alert", hidden: true });
-    this.element = el("div", { class: "plot" },
-      this.under, this.canvas, this.overlay, this.tip, this.message);
+    const parts = [this.under, this.canvas, this.overlay, this.tip, this.message];
+    this.element = el("div", { class: "plot" }, ...parts);
     /** @type {Scatter | null} */
     this.scatter = null;
     /** @type {Uint8Array} */
@@ -53,9 +54,12 @@ export class Plot {
     this.state = new Uint8Array(this.n);
     /** @type {string[]} */
     this.palette = [];
-    this.axes = [0, 1];
+    this.axes = axes;
+    this.cells = new Cells(offsets[axes[0]], offsets[axes[1]]);
     this.center = [0.5, 0.5];
-    this.scales = [1, 1]; // CSS pixels per range of a column
+    this.width = 0; // in CSS pixels, as all lengths here
+    this.height = 0;
+    this.scales = [1, 1]; // pixels per range of a column
     this.whole = [1, 1]; // the scales that show everything
     this.lassoing = false;
     /** @type {number[][]} */
@@ -63,16 +67,17 @@ export class Plot {
     this.hovered = -1;
     this.moving = false;
     this.frame = 0;
-    this.start();
-    this.listen();
+    this.restore();
+    new ResizeObserver(() => this.resize()).observe(this.element);
   }
 
   /** Start WebGL, or say that there is none. */
-  start() {
+  restore() {
     if (this.calls.pointless) return;
     try {
       this.scatter = new Scatter(this.canvas, this.n);
       this.message.hidden = true;
+      this.load();
     } catch {
       this.say("This browser has no WebGL2, so the points are drawn as a still picture.");
     }
@@ -85,18 +90,16 @@ export class Plot {
     this.message.hidden = false;
   }
 
-  listen() {
-    const { canvas } = this;
-    canvas.addEventListener("webglcontextlost", (/** @type {Event} */ event) => {
-      event.preventDefault();
-      this.say("The graphics card stopped answering; the points are drawn as a still picture.");
-      this.redraw();
-    });
-    canvas.addEventListener("webglcontextrestored", () => {
-      this.start();
-      this.load();
-    });
-    new ResizeObserver(() => this.resize()).observe(this.element);
+  /** @param {Event} event */
+  lose(event) {
+    event.preventDefault();
+    this.say("The graphics card stopped answering; the points are drawn as a still picture.");
+    this.redraw();
+  }
+
+  /** Give the graphics card back. */
+  close() {
+    this.scatter?.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
   /** Choose the columns that are drawn. @param {number[]} axes */
@@ -110,7 +113,7 @@ export class Plot {
   /** Send everything to the graphics card. */
   load() {
     const { scatter, cells, axes } = this;
-    if (scatter && cells) {
+    if (scatter) {
       scatter.setPoints(this.offsets[axes[0]], this.offsets[axes[1]], cells);
       if (this.palette.length) scatter.setPalette(this.palette);
       scatter.setColors(this.colors, this.state);
@@ -136,71 +139,75 @@ export class Plot {
   resize() {
     const { width, height } = this.element.getBoundingClientRect();
     if (!width || !height) return;
-    const first = !this.width;
-    const zoomed = this.scales[0] / this.whole[0];
-    this.width = width;
-    this.height = height;
-    fitCanvas(this.canvas, width, height);
-    fitCanvas(this.under, width, height);
-    this.ratio = fitCanvas(this.overlay, width, height);
-    const center = this.center;
+    const { center } = this;
+    const zoomed = this.width ? this.scales[0] / this.whole[0] : 1;
+    [this.width, this.height] = [width, height];
     this.showAll();
-    if (!first) {
-      this.center = center;
-      this.scales = this.whole.map((scale) => scale * zoomed);
-    }
+    this.center = center;
+    this.scales = this.whole.map((scale) => scale * zoomed);
     this.draw();
   }
 
   /** Show all points. */
   showAll() {
-    const wide = (this.width ?? 800) - MARGIN.left - MARGIN.right;
-    const high = (this.height ?? 600) - MARGIN.top - MARGIN.bottom;
+    const wide = 0.96 * (this.width - MARGIN.left - MARGIN.right);
+    const high = 0.96 * (this.height - MARGIN.top - MARGIN.bottom);
     const [a, b] = this.axes.map((i) => Math.abs(this.columns[i].high / 2 - this.columns[i].low / 2));
-    let [sx, sy] = [wide * 0.96, high * 0.96];
+    this.whole = [wide, high];
     if (this.calls.equal && a > 0 && b > 0 && a / b < 5 && b / a < 5) {
-      const per = Math.min(sx / a, sy / b);
-      [sx, sy] = [per * a, per * b];
+      const each = Math.min(wide / a, high / b);
+      this.whole = [each * a, each * b];
     }
-    this.scales = [sx, sy];
-    this.whole = [sx, sy];
+    this.scales = this.whole;
     this.center = [0.5, 0.5];
     this.redraw();
   }
 
-  /** Return the center of the plot in CSS pixels. */
+  /** Return the center of the plot. */
   middle() {
-    const x = MARGIN.left + ((this.width ?? 0) - MARGIN.left - MARGIN.right) / 2;
-    const y = MARGIN.top + ((this.height ?? 0) - MARGIN.top - MARGIN.bottom) / 2;
-    return [x, y];
+    const x = (this.width + MARGIN.left - MARGIN.right) / 2;
+    return [x, (this.height + MARGIN.top - MARGIN.bottom) / 2];
   }
 
-  /** Return the place of offsets in CSS pixels. @param {number} x @param {number} y */
+  /** Return the place of offsets. @param {number} x @param {number} y */
   place(x, y) {
     const [mx, my] = this.middle();
     const px = mx + (x - this.center[0]) * this.scales[0];
     return [px, my - (y - this.center[1]) * this.scales[1]];
   }
 
-  /** Return the offsets of a place in CSS pixels. @param {number} px @param {number} py */
+  /** Return the offsets of a place. @param {number} px @param {number} py */
   offsetsAt(px, py) {
     const [mx, my] = this.middle();
     const x = this.center[0] + (px - mx) / this.scales[0];
     return [x, this.center[1] - (py - my) / this.scales[1]];
   }
 
+  /** Return the offset of an entry of a column. @param {number} axis @param {number} value */
+  offsetOf(axis, value) {
+    const { low, high } = this.columns[this.axes[axis]];
+    return low === high ? 0.5 : (value / 2 - low / 2) / (high / 2 - low / 2); // without overflow
+  }
+
   /** @param {number} position */
   placeOf(position) {
-    const scale = this.cells?.scale ?? 1;
-    const [x, y] = this.axes.map((i) => this.offsets[i][position] * scale);
+    const [x, y] = this.axes.map((i) => this.offsets[i][position] * this.cells.scale);
     return this.place(x, y);
   }
 
   /** Return what turns offsets into the coordinates of WebGL. */
   view() {
-    const [w, h] = [this.width ?? 1, this.height ?? 1];
+    const { width, height, scales } = this;
     const [x, y] = this.place(0, 0);
-    return [(2 * this.scales[0]) / w, (2 * this.scales[1]) / h, (2 * x) / w - 1, 1 - (2 * y) / h];
+    const stretch = [(2 * scales[0]) / width, (2 * scales[1]) / height];
+    return [...stretch, (2 * x) / width - 1, 1 - (2 * y) / height];
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    event.preventDefault();
+    const notches = event.deltaY / (event.deltaMode ? 20 : 400);
+    this.zoom(Math.exp(-notches), event.offsetX, event.offsetY);
   }
 
   /** @param {number} factor @param {number} px @param {number} py */
@@ -213,7 +220,7 @@ export class Plot {
     this.move();
   }
 
-  /** @param {number} dx in CSS pixels @param {number} dy */
+  /** @param {number} dx @param {number} dy */
   pan(dx, dy) {
     this.center = [this.center[0] - dx / this.scales[0], this.center[1] + dy / this.scales[1]];
     this.move();
@@ -241,7 +248,8 @@ export class Plot {
       "+": () => this.zoom(1.25, x, y), "=": () => this.zoom(1.25, x, y),
       "-": () => this.zoom(0.8, x, y),
       0: () => this.showAll(),
-      Escape: () => this.calls.select(new Int32Array(0)),
+      Enter: () => this.calls.select?.(this.inside(this.visible())),
+      Escape: () => this.calls.select?.(new Int32Array(0)),
     });
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
     event.preventDefault();
@@ -251,20 +259,19 @@ export class Plot {
   /** @param {PointerEvent} event */
   press(event) {
     if (event.button !== 0) return;
-    const drawing = this.lassoing || event.shiftKey;
-    this.tip.hidden = true;
+    const drawing = this.calls.select && (this.lassoing || event.shiftKey);
+    this.leave();
     let last = [event.offsetX, event.offsetY];
     this.lasso = drawing ? [last] : [];
-    const moved = (/** @type {PointerEvent} */ e) => {
-      if (drawing) {
-        this.lasso.push([e.offsetX, e.offsetY]);
-        this.redraw();
-      } else this.pan(e.offsetX - last[0], e.offsetY - last[1]);
-      last = [e.offsetX, e.offsetY];
+    const moved = (/** @type {PointerEvent} */ { offsetX: x, offsetY: y }) => {
+      if (drawing) this.lasso.push([x, y]);
+      else this.pan(x - last[0], y - last[1]);
+      last = [x, y];
+      this.redraw();
     };
     const stop = () => {
       this.dragging = false;
-      if (drawing) this.calls.select(this.inside(this.lasso));
+      if (drawing) this.calls.select?.(this.inside(this.lasso));
       this.lasso = [];
       this.redraw();
     };
@@ -272,11 +279,16 @@ export class Plot {
     drag(this.overlay, event, moved, stop);
   }
 
-  /** Return the positions inside a polygon.
-   * @param {number[][]} polygon in CSS pixels @returns {Int32Array} */
+  /** Return the rectangle inside the axes, as a polygon. */
+  visible() {
+    const [right, bottom] = [this.width, this.height - MARGIN.bottom];
+    return [[MARGIN.left, 0], [right, 0], [right, bottom], [MARGIN.left, bottom]];
+  }
+
+  /** Return the positions inside a polygon. @param {number[][]} polygon @returns {Int32Array} */
   inside(polygon) {
     const corners = polygon.map(([x, y]) => this.offsetsAt(x, y));
-    if (corners.length < 3 || !this.cells) return new Int32Array(0);
+    if (corners.length < 3) return new Int32Array(0);
     const xs = corners.map((corner) => corner[0]);
     const ys = corners.map((corner) => corner[1]);
     const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -291,13 +303,15 @@ export class Plot {
 
   /** @param {PointerEvent} event */
   hover(event) {
-    if (this.dragging || !this.cells) return;
+    if (this.dragging) return;
     const [x, y] = this.offsetsAt(event.offsetX, event.offsetY);
     const found = this.cells.nearest(x, y, this.scales[0], this.scales[1], 12);
     if (found < 0) return this.leave();
     if (found !== this.hovered) {
       this.hovered = found;
-      this.tip.replaceChildren(...this.calls.tip(found).map((line) => el("div", {}, line)));
+      const lines = this.calls.tip(found).map((text) => el("div", {}, text));
+      this.tip.replaceChildren(...lines);
+      this.tip.classList.toggle("many", lines.length > 16);
       this.redraw();
     }
     this.tip.hidden = false;
@@ -322,18 +336,19 @@ export class Plot {
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    if (!this.width || !this.cells) return;
-    const ratio = this.ratio ?? 1;
-    const zoom = this.scales[0] / this.whole[0];
-    const [below, context] = [this.under, this.overlay].map((canvas) => clean(canvas, ratio));
+    const { width, height, scatter } = this;
+    if (!width) return;
+    const below = emptyCanvas(this.under, width, height);
+    const context = emptyCanvas(this.overlay, width, height);
+    const ratio = fitCanvas(this.canvas, width, height);
     this.calls.background?.(below, this);
-    if (this.scatter) {
-      const side = (this.scatter.side ?? 0) * Math.max(...this.scales) * ratio;
+    if (scatter) {
+      const side = scatter.side * Math.max(...this.scales) * ratio;
       const coarse = this.moving && side < 12;
-      const [size, alpha] = coarse ? [Math.ceil(side), 1] : look(this.n, zoom, this.whole);
-      this.scatter.draw({ view: this.view(), size: coarse ? size : size * ratio, alpha, coarse });
+      const [size, alpha] = coarse ? [Math.ceil(side), 1] : look(this.n, this.scales);
+      scatter.draw({ view: this.view(), size: coarse ? size : size * ratio, alpha, coarse });
     } else if (!this.calls.pointless) {
-      drawStill(context, this.cells, this.view(), this.colors, this.palette);
+      drawStill(context, this);
     }
     drawAxes(context, this);
     this.calls.decorate?.(context, this);
@@ -344,7 +359,7 @@ export class Plot {
    * @param {number} position */
   valueOf(column, position) {
     const { low, high } = this.columns[column];
-    const share = this.offsets[column][position] * (this.cells?.scale ?? 1);
+    const share = this.offsets[column][position] * this.cells.scale;
     return low * (1 - share) + high * share;
   }
 }
@@ -360,19 +375,10 @@ function encloses(xs, ys, x, y) {
   return odd;
 }
 
-/** Return the size of points in CSS pixels and their opacity: together they cover about the plot.
- * @param {number} n @param {number} zoom @param {number[]} whole */
-function look(n, zoom, whole) {
-  const each = Math.sqrt((whole[0] * whole[1] * zoom * zoom) / n);
+/** Return the size of points and their opacity: together they cover about the plot.
+ * @param {number} n @param {number[]} scales */
+function look(n, scales) {
+  const each = Math.sqrt((scales[0] * scales[1]) / n);
   const size = Math.min(8, Math.max(1.4, 0.42 * each));
   return [size, Math.min(0.9, Math.max(0.2, 0.08 + 0.25 * each))];
-}
-
-/** Return the context of an empty canvas. @param {HTMLCanvasElement} canvas @param {number} ratio */
-function clean(canvas, ratio) {
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
 }

@@ -12,55 +12,35 @@ export const NEVER = 65535; // the code of a move that no level keeps
  * the cut.
  */
 export class Forest {
-  /** @param {Record<string, any>} arrays from unpack @param {number} n */
-  constructor(arrays, n) {
-    this.n = n;
-    /** @type {Int32Array | null} */
-    this.parent = arrays.step ? parents(arrays.step) : null;
-    /** @type {Uint16Array | null} */
-    this.code = arrays.code ?? null;
-    /** @type {Float64Array} */
-    this.levels = arrays.levels ?? new Float64Array(0);
-    /** @type {Int32Array} */
-    this.absent = arrays.absent ?? new Int32Array(0);
-    /** @type {Int32Array} */
-    this.nearest = arrays.nearest ?? new Int32Array(0);
-    /** @type {Int32Array} positions, the highest first; rows of weight zero last */
-    this.order = inverse(arrays.rank ?? new Int32Array(0));
-    /** @type {Int32Array | null} */
-    this.leaf = arrays.leaf ?? null;
-    /** @type {Int32Array} */
+  /** @param {import("./unpack.js").Payload} payload */
+  constructor({ header, arrays }) {
+    const none = new Int32Array(0);
+    this.n = header.n;
+    this.chosen = header.chosen; // level of the fit, -1 if it has none
+    this.parent = arrays.step && parents(arrays.step);
+    this.code = arrays.code; // the first level that keeps the move of each position
+    this.absent = arrays.absent ?? none; // rows of weight zero, or pixels outside the mask
+    this.nearest = arrays.nearest ?? none;
+    this.order = inverse(arrays.rank); // positions, the highest first; absent ones last
+    this.leaf = arrays.leaf; // position of the mode of each leaf
     this.towards = arrays.towards;
-    /** @type {Float64Array} */
     this.score = arrays.score;
-    /** @type {Int32Array} */
     this.final = arrays.final;
-    /** @type {Int32Array} labels of the present cut, -1 outside the forest */
-    this.labels = new Int32Array(n);
-    /** @type {Uint8Array} colors of the present cut */
-    this.colors = new Uint8Array(n);
-    /** @type {Int32Array} position of the mode of each label */
-    this.roots = new Int32Array(0);
+    this.labels = new Int32Array(this.n); // of the present cut, -1 outside the forest
+    this.colors = new Uint8Array(this.n); // of the present cut
+    this.roots = none; // position of the mode of each label
     /** @type {number[] | null} numbers of labels from elsewhere, which may have gaps */
     this.names = null;
-    /** @type {Int32Array | null} leaf of each position */
-    this.leaves = arrays.leaves ?? null;
+    this.leaves = arrays.leaves ?? (this.leaf && this.findLeaves()); // leaf of each position
+    this.ownColors = new Uint8Array(this.n); // of positions that are modes
+    this.chooseColors();
   }
 
-  /** Compute what all cuts share. @param {number} chosen level of the fit, -1 if it has none */
-  prepare(chosen) {
-    if (this.leaf && !this.leaves) this.leaves = this.findLeaves(chosen);
-    this.counts = this.code ? countAbove(this.code, this.levels.length, this.absent) : null;
-    this.ownColors = this.chooseColors(chosen);
-  }
-
-  /** Return the leaf of each position. @param {number} chosen */
-  findLeaves(chosen) {
-    const { order, parent, code, absent, nearest } = this;
-    const leaf = /** @type {Int32Array} */ (this.leaf);
+  /** Return the leaf of each position. */
+  findLeaves() {
+    const { order, parent, code, absent, nearest, chosen } = this;
     const leaves = new Int32Array(this.n).fill(-1);
-    for (let i = 0; i < leaf.length; i++) leaves[leaf[i]] = i;
-    if (!parent || !code) return leaves;
+    this.leaf.forEach((position, leaf) => (leaves[position] = leaf));
     for (let k = 0; k < this.n - absent.length; k++) {
       const i = order[k];
       if (leaves[i] < 0) leaves[i] = leaves[parent[i]];
@@ -72,24 +52,25 @@ export class Forest {
     return leaves;
   }
 
-  /** Return the color that each position has if it is a mode. @param {number} chosen */
-  chooseColors(chosen) {
-    const colors = new Uint8Array(this.n);
+  /** Choose the color that each position has if it is a mode. */
+  chooseColors() {
     const taken = new Uint8Array(this.n);
     let next = 0;
-    this.cut({ fitted: true }, chosen, colors);
-    for (const root of this.roots) {
-      colors[root] = next++ & 255;
-      taken[root] = 1;
+    this.cut({ fitted: true });
+    for (const some of [this.roots, this.byMove()]) {
+      for (const i of some) {
+        if (taken[i]) continue;
+        this.ownColors[i] = next++ & 255;
+        taken[i] = 1;
+      }
     }
-    for (const i of this.byMove()) if (!taken[i]) colors[i] = next++ & 255;
-    return colors;
   }
 
-  /** Return positions in falling order of their moves, those of equal moves by height. */
+  /** Return positions in falling order of their moves, those of equal moves by height; of a tree,
+   * which has no moves, first its leaves. */
   byMove() {
     const { code, order, n } = this;
-    if (!code) return this.leaf ?? new Int32Array(0);
+    if (!code) return Int32Array.from([...this.leaf, ...order]);
     const place = new Int32Array(NEVER + 2);
     for (let i = 0; i < n; i++) place[NEVER - code[i] + 1]++;
     for (let c = 1; c < place.length; c++) place[c] += place[c - 1];
@@ -98,22 +79,17 @@ export class Forest {
     return sorted;
   }
 
-  /** Cut the forest; labels, colors and roots then belong to the cut.
-   * @param {Cut} cut @param {number} chosen level of the fit
-   * @param {Uint8Array} [own] color of each position */
-  cut(cut, chosen, own = /** @type {any} */ (this.ownColors)) {
+  /** Cut the forest; labels, colors and roots then belong to the cut. @param {Cut} cut */
+  cut(cut) {
     this.names = null;
-    if ("tau" in cut) this.cutAt(cut.tau, own);
-    else if (!this.leaf) this.cutAt(chosen, own);
-    else this.keepLeaves("score" in cut ? this.kept(cut.score) : this.final, own);
+    if ("tau" in cut) this.cutAt(cut.tau);
+    else if (!this.leaf) this.cutAt(this.chosen);
+    else this.keepLeaves("score" in cut ? this.kept(cut.score) : this.final);
   }
 
-  /** Keep the moves up to a level: one pass in falling order of height.
-   * @param {number} level @param {Uint8Array} own */
-  cutAt(level, own) {
-    const { order, labels, colors, absent, nearest } = this;
-    const parent = /** @type {Int32Array} */ (this.parent);
-    const code = /** @type {Uint16Array} */ (this.code);
+  /** Keep the moves up to a level: one pass in falling order of height. @param {number} level */
+  cutAt(level) {
+    const { order, parent, code, labels, colors, ownColors, absent, nearest } = this;
     const roots = [];
     for (let k = 0; k < this.n - absent.length; k++) {
       const i = order[k];
@@ -122,7 +98,7 @@ export class Forest {
         colors[i] = colors[parent[i]];
       } else {
         labels[i] = roots.length;
-        colors[i] = own[i];
+        colors[i] = ownColors[i];
         roots.push(i);
       }
     }
@@ -147,19 +123,16 @@ export class Forest {
     return to;
   }
 
-  /** Label the positions by their leaves.
-   * @param {Int32Array} labelOf label of each leaf @param {Uint8Array} own */
-  keepLeaves(labelOf, own) {
-    const { labels, colors } = this;
-    const leaf = /** @type {Int32Array} */ (this.leaf);
-    const leaves = /** @type {Int32Array} */ (this.leaves);
+  /** Label the positions by their leaves. @param {Int32Array} labelOf label of each leaf */
+  keepLeaves(labelOf) {
+    const { labels, colors, ownColors, leaf, leaves } = this;
     const roots = [];
     const colorOf = new Uint8Array(leaf.length);
     for (let i = 0; i < leaf.length; i++) {
       // The first leaf of a label is its highest, whose mode is that of the cluster.
       if (labelOf[i] === roots.length) {
         roots.push(leaf[i]);
-        colorOf[labelOf[i]] = own[leaf[i]];
+        colorOf[labelOf[i]] = ownColors[leaf[i]];
       }
     }
     for (let i = 0; i < this.n; i++) {
@@ -171,15 +144,15 @@ export class Forest {
 
   /** Take labels from elsewhere. @param {(position: number) => number} labelAt */
   setLabels(labelAt) {
-    const first = new Map(); // the highest position of each label; of a tree, its highest leaf
-    for (const i of this.order.length ? this.order : [...(this.leaf ?? []), ...this.labels.keys()]) {
+    const first = new Map(); // the highest position of each label
+    for (const i of this.order) {
       if (!first.has(labelAt(i))) first.set(labelAt(i), i);
     }
     const names = [...first.keys()].filter((label) => label >= 0).sort((a, b) => a - b);
     const number = new Map(names.map((label, k) => [label, k]));
     for (let i = 0; i < this.n; i++) {
       this.labels[i] = number.get(labelAt(i)) ?? -1;
-      this.colors[i] = (this.ownColors ?? this.colors)[first.get(labelAt(i)) ?? 0];
+      this.colors[i] = this.ownColors[first.get(labelAt(i)) ?? 0];
     }
     this.roots = Int32Array.from(names, (label) => first.get(label));
     this.names = names;
@@ -187,7 +160,8 @@ export class Forest {
 
   /** Return the number that is shown for a label. @param {number} label */
   nameOf(label) {
-    return this.names ? this.names[label] : label;
+    if (label < 0) return "none";
+    return String(this.names ? this.names[label] : label);
   }
 
   /** Return the number of positions of each label. */
@@ -209,19 +183,4 @@ function inverse(rank) {
   const order = new Int32Array(rank.length);
   for (let i = 0; i < rank.length; i++) order[rank[i]] = i;
   return order;
-}
-
-/** Return the number of clusters at each level.
- * @param {Uint16Array} code @param {number} nLevels @param {Int32Array} absent */
-function countAbove(code, nLevels, absent) {
-  const having = new Int32Array(NEVER + 1);
-  for (let i = 0; i < code.length; i++) having[code[i]]++;
-  for (const i of absent) having[code[i]]--;
-  const counts = new Int32Array(nLevels);
-  let above = having[NEVER];
-  for (let level = nLevels - 1; level >= 0; level--) {
-    counts[level] = above;
-    above += having[level];
-  }
-  return counts;
 }

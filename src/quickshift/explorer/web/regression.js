@@ -1,6 +1,6 @@
 // The view of a modal regression: samples, branches of modes, and prediction sets.
 
-import { copy, disc, el, line, short, themeOf } from "./dom.js";
+import { button, copy, disc, el, line, short, themeOf } from "./dom.js";
 import { Plot } from "./plot.js";
 
 export class RegressionView {
@@ -18,7 +18,6 @@ export class RegressionView {
         ...header.columns.map((/** @type {any} */ column, /** @type {number} */ i) =>
           `${column.name}: ${short(this.plot.valueOf(i, position))}`),
       ],
-      select: () => {},
       background: (context, plot) => this.drawSets(context, plot),
       decorate: (context, plot) => this.drawBranches(context, plot),
     });
@@ -28,32 +27,26 @@ export class RegressionView {
       this.slider("Least density of a mode, as a share of the highest at the same x", ratios, "ratio"),
       this.slider("Coverage of the prediction set", coverages, "coverage"),
     ];
-    const showAll = el("button", { type: "button", click: () => this.plot.showAll() }, "Show all");
-    const copied = el("button", { type: "button", click: () => copy(this.python()) }, "Copy Python");
+    const copies = button("Copy Python", () => copy(this.python()));
     const panel = el("section", { class: "cut", "aria-label": "Settings" },
-      ...sliders, el("div", { class: "row foot" }, this.code, copied));
-    this.element = el("div", { class: "main" },
-      el("div", { class: "row bar" }, showAll), this.plot.element, panel);
-    this.plot.setAxes([0, 1]);
-    this.update();
+      ...sliders, el("div", { class: "row foot" }, this.code, copies));
+    const bar = el("div", { class: "row bar" }, button("Show all", () => this.plot.showAll()));
+    this.element = el("div", { class: "main" }, bar, this.plot.element, panel);
   }
 
   /** Return a slider over the entries of a list.
    * @param {string} title @param {number[]} values @param {"ratio" | "coverage"} name */
   slider(title, values, name) {
     const said = el("output", { class: "said" });
-    const input = el("input", { type: "range", min: 0, max: values.length - 1, step: 1 });
     const show = () => {
+      this[name] = Number(input.value);
       const value = values[this[name]];
       said.textContent = name === "ratio" ? short(value) : `${Math.round(value * 100)} %`;
       input.setAttribute("aria-valuetext", said.textContent);
-    };
-    input.value = String(this[name]);
-    input.addEventListener("input", () => {
-      this[name] = Number(input.value);
-      show();
       this.update();
-    });
+    };
+    const ends = { min: 0, max: values.length - 1, step: 1 };
+    const input = el("input", { type: "range", ...ends, value: this[name], input: show });
     show();
     return el("div", { class: "setting" }, el("label", {}, el("span", {}, title, ": ", said), input));
   }
@@ -72,24 +65,17 @@ export class RegressionView {
 
   /** Return the branches at the present ratio, each as its first grid point and its heights. */
   branches() {
-    const { n_branches, branch_start, branch_length, branch_y } = this.arrays;
-    let [first, at] = [0, 0];
-    for (let k = 0; k < this.ratio; k++) first += n_branches[k];
-    for (let k = 0; k < first; k++) at += branch_length[k];
+    const { first_branches, branch_starts, branch_ends, branch_y } = this.arrays;
     const found = [];
-    for (let k = first; k < first + n_branches[this.ratio]; k++) {
-      found.push({ start: branch_start[k], y: branch_y.subarray(at, at + branch_length[k]) });
-      at += branch_length[k];
+    for (let k = first_branches[this.ratio]; k < first_branches[this.ratio + 1]; k++) {
+      found.push({ start: branch_starts[k], y: branch_y.subarray(branch_ends[k], branch_ends[k + 1]) });
     }
     return found;
   }
 
   /** @param {Plot} plot @param {number} x @param {number} y both in the user's units */
   place(plot, x, y) {
-    const [a, b] = this.header.columns;
-    const share = (/** @type {any} */ column, /** @type {number} */ value) =>
-      (value - column.low) / (column.high - column.low || 1);
-    return plot.place(share(a, x), share(b, y));
+    return plot.place(plot.offsetOf(0, x), plot.offsetOf(1, y));
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Plot} plot */
@@ -106,12 +92,10 @@ export class RegressionView {
   /** Draw each interval halfway to the next grid points.
    * @param {CanvasRenderingContext2D} context @param {Plot} plot */
   drawSets(context, plot) {
-    const { grid, n_intervals, interval_at, interval_low, interval_high } = this.arrays;
-    let first = 0;
-    for (let k = 0; k < this.coverage; k++) first += n_intervals[k];
+    const { grid, first_intervals, interval_at, interval_low, interval_high } = this.arrays;
     context.fillStyle = themeOf(plot.element).faint;
     const limit = (/** @type {number} */ value) => Math.min(1e5, Math.max(-1e5, value));
-    for (let k = first; k < first + n_intervals[this.coverage]; k++) {
+    for (let k = first_intervals[this.coverage]; k < first_intervals[this.coverage + 1]; k++) {
       const q = interval_at[k];
       const left = ((grid[q - 1] ?? grid[q]) + grid[q]) / 2;
       const right = ((grid[q + 1] ?? grid[q]) + grid[q]) / 2;

@@ -46,6 +46,9 @@ export class Scatter {
     this.fine = this.layer();
     this.coarse = this.layer();
     this.texture = gl.createTexture();
+    /** @type {Int32Array} */
+    this.positions = new Int32Array(0); // one in each cell of the coarse picture
+    this.side = 0; // of a cell
   }
 
   /** Create the buffers of one set of points. */
@@ -96,11 +99,10 @@ export class Scatter {
   /** Set the colors of points, and which of them are pale.
    * @param {Uint8Array} colors @param {Uint8Array} state */
   setColors(colors, state) {
-    const positions = this.positions ?? new Int32Array(0);
     this.set(this.fine, "color", colors);
     this.set(this.fine, "state", state);
-    this.set(this.coarse, "color", Uint8Array.from(positions, (i) => colors[i]));
-    this.set(this.coarse, "state", Uint8Array.from(positions, (i) => state[i]));
+    this.set(this.coarse, "color", Uint8Array.from(this.positions, (i) => colors[i]));
+    this.set(this.coarse, "state", Uint8Array.from(this.positions, (i) => state[i]));
   }
 
   /** Set the palette. @param {string[]} palette 256 colors such as #198bff */
@@ -121,33 +123,14 @@ export class Scatter {
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl[frame.coarse ? "disable" : "enable"](gl.BLEND); // cells that overlap must not add up
-    gl.uniform4fv(gl.getUniformLocation(program, "view"), frame.view);
-    gl.uniform1f(gl.getUniformLocation(program, "size"), frame.size);
-    gl.uniform1f(gl.getUniformLocation(program, "alpha"), frame.alpha);
-    gl.uniform1i(gl.getUniformLocation(program, "square"), frame.coarse ? 1 : 0);
+    const uniform = (/** @type {string} */ name) => gl.getUniformLocation(program, name);
+    gl.uniform4fv(uniform("view"), frame.view);
+    gl.uniform1f(uniform("size"), frame.size);
+    gl.uniform1f(uniform("alpha"), frame.alpha);
+    gl.uniform1i(uniform("square"), frame.coarse ? 1 : 0);
     gl.bindVertexArray(layer.vertices);
     gl.drawArrays(gl.POINTS, 0, layer.length);
   }
-}
-
-/** Draw all points as a still picture, without WebGL.
- * @param {CanvasRenderingContext2D} context @param {Cells} cells @param {number[]} view
- * @param {Uint8Array} colors @param {string[]} palette */
-export function drawStill(context, cells, view, colors, palette) {
-  const { width, height } = context.canvas;
-  const picture = context.createImageData(width, height);
-  const inks = new Uint32Array(paletteBytes(palette).buffer);
-  const pixels = new Uint32Array(picture.data.buffer);
-  for (let i = 0; i < cells.x.length; i++) {
-    const column = (0.5 + 0.5 * (cells.x[i] * cells.scale * view[0] + view[2])) * width;
-    const row = (0.5 - 0.5 * (cells.y[i] * cells.scale * view[1] + view[3])) * height;
-    for (let k = 0; k < 4; k++) {
-      const c = Math.floor(column) + (k & 1);
-      const r = Math.floor(row) + (k >> 1);
-      if (c >= 0 && c < width && r >= 0 && r < height) pixels[r * width + c] = inks[colors[i]];
-    }
-  }
-  context.putImageData(picture, 0, 0);
 }
 
 /** @param {string[]} palette */

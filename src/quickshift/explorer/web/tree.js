@@ -1,11 +1,11 @@
 // The cluster tree of the modes that the present cut keeps.
 
-import { el, short, svg } from "./dom.js";
+import { el, svg, tenTo } from "./dom.js";
 
 /** @typedef {import("./clusters.js").ClusterView} ClusterView */
-/** @typedef {{leaf: number, top: number, x: number}} Branch */
 
 const HEIGHT = 190;
+const LEFT = 46; // room for numbers
 const MOST = 80;
 
 export class TreePanel {
@@ -23,39 +23,35 @@ export class TreePanel {
     const width = this.drawing.clientWidth;
     const kept = this.kept();
     if (!width || !kept.length) return this.drawing.replaceChildren();
-    const tree = prune(forest, this.view.arrays, kept);
     const { birth } = this.view.arrays;
+    const tree = prune(forest.towards, this.view.arrays, kept);
     const all = [...kept.map((leaf) => birth[leaf]), ...tree.merges.map((merge) => merge.level)];
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const room = Math.max(high - low, 0.1);
     const y = (/** @type {number} */ log10) => 10 + ((high - log10) / room) * (HEIGHT - 34);
     const x = (/** @type {number} */ place) =>
-      46 + ((place + 0.5) / Math.max(tree.order.length, 1)) * (width - 54);
-    const bottom = HEIGHT - 8;
+      LEFT + 6 + ((place + 0.5) / tree.order.length) * (width - LEFT - 14);
     const parts = [];
-    const color = (/** @type {number} */ leaf) =>
-      palette[forest.colors[/** @type {Int32Array} */ (forest.leaf)[leaf]]];
-    /** @type {Map<number, Branch>} */
-    const now = new Map();
-    tree.order.forEach((leaf, i) => now.set(leaf, { leaf, top: birth[leaf], x: i }));
-    const stem = (/** @type {Branch} */ branch, /** @type {number} */ end) =>
-      svg("line", {
-        class: "stem", stroke: color(branch.leaf),
-        x1: x(branch.x), x2: x(branch.x), y1: y(branch.top), y2: end,
-      });
+    /** @type {Map<number, {top: number, x: number}>} branches that go on, by their highest leaf */
+    const now = new Map(tree.order.map((leaf, i) => [leaf, { top: birth[leaf], x: i }]));
+    const stem = (/** @type {number} */ leaf, /** @type {number} */ end) => {
+      const branch = now.get(leaf) ?? { top: 0, x: 0 };
+      const stroke = palette[forest.colors[forest.leaf[leaf]]];
+      const [right, top] = [x(branch.x), y(branch.top)];
+      parts.push(svg("line", { class: "stem", stroke, x1: right, x2: right, y1: top, y2: end }));
+      now.delete(leaf);
+      return branch.x;
+    };
     for (const { survivor, absorbed, level } of tree.merges) {
-      const [a, b] = [/** @type {Branch} */ (now.get(survivor)), /** @type {Branch} */ (now.get(absorbed))];
-      parts.push(stem(a, y(level)), stem(b, y(level)));
-      parts.push(svg("line", { class: "join", x1: x(a.x), x2: x(b.x), y1: y(level), y2: y(level) }));
-      now.delete(absorbed);
-      now.set(survivor, { leaf: survivor, top: level, x: (a.x + b.x) / 2 });
+      const [a, b] = [stem(survivor, y(level)), stem(absorbed, y(level))];
+      parts.push(svg("line", { class: "join", x1: x(a), x2: x(b), y1: y(level), y2: y(level) }));
+      now.set(survivor, { top: level, x: (a + b) / 2 });
     }
-    for (const branch of now.values()) parts.push(stem(branch, bottom));
+    for (const leaf of [...now.keys()]) stem(leaf, HEIGHT - 8);
     parts.push(...this.targets(tree.order, x, y));
-    for (const log10 of [high, low]) {
-      const text = Math.abs(log10) < 300 ? short(10 ** log10, 2) : `1e${Math.round(log10)}`;
-      parts.push(svg("text", { x: 40, y: y(log10) + 4, "text-anchor": "end" }, text));
-      if (high - low < 0.05) break;
+    for (const log10 of high - low < 0.05 ? [high] : [high, low]) {
+      const place = { x: LEFT, y: y(log10) + 4, "text-anchor": "end" };
+      parts.push(svg("text", place, tenTo(log10, 2)));
     }
     this.drawing.replaceChildren(...parts);
     this.note.textContent = this.says(kept.length);
@@ -67,7 +63,7 @@ export class TreePanel {
     const present = new Set(roots);
     /** @type {number[]} */
     const found = [];
-    leaf?.forEach((position, i) => present.has(position) && found.push(i));
+    leaf.forEach((position, i) => present.has(position) && found.push(i));
     this.hidden = Math.max(found.length - MOST, 0);
     if (!this.hidden) return found;
     return found.sort((a, b) => score[b] - score[a]).slice(0, MOST).sort((a, b) => a - b);
@@ -88,25 +84,22 @@ export class TreePanel {
   targets(order, x, y) {
     const { forest, palette, arrays } = this.view;
     return order.map((leaf, i) => {
-      const position = /** @type {Int32Array} */ (forest.leaf)[leaf];
+      const position = forest.leaf[leaf];
       const cluster = forest.labels[position];
-      const circle = svg("circle", {
+      return svg("circle", {
         cx: x(i), cy: y(arrays.birth[leaf]), r: order.length > 40 ? 3 : 5,
         fill: palette[forest.colors[position]],
         mouseenter: () => this.view.highlight(cluster), mouseleave: () => this.view.highlight(-1),
         click: () => this.view.selectCluster(cluster),
-      });
-      circle.append(svg("title", {}, `cluster ${forest.nameOf(cluster)}`));
-      return circle;
+      }, svg("title", {}, `cluster ${forest.nameOf(cluster)}`));
     });
   }
 }
 
 /** Return the tree of some leaves: what joins them, and an order in which joined ones are together.
- * @param {import("./recut.js").Forest} forest @param {Record<string, any>} arrays
+ * @param {Int32Array} towards @param {import("./unpack.js").Arrays} arrays
  * @param {number[]} kept ascending */
-export function prune(forest, arrays, kept) {
-  const { towards } = forest;
+export function prune(towards, arrays, kept) {
   const stays = new Uint8Array(towards.length);
   for (const leaf of kept) stays[leaf] = 1;
   const up = new Int32Array(towards.length);

@@ -1,9 +1,18 @@
 // Unpacks what packing.py has written: a header and named arrays.
 
 /**
- * @typedef {Uint8Array | Uint16Array | Int32Array | Float32Array | Float64Array} Numbers
+ * Arrays by the names that the Python modules beside this folder give them. Payloads of other kinds
+ * have other arrays; the types are those of arrays that are there.
+ *
+ * @typedef {Record<"step" | "rank" | "absent" | "nearest" | "rows" | "leaf" | "leaves" | "towards"
+ *   | "final" | "merged" | "first_branches" | "branch_starts" | "branch_ends"
+ *   | "first_intervals" | "interval_at", Int32Array>
+ *   & Record<"tau_values" | "tau_starts" | "score" | "grid" | "branch_y" | "interval_low"
+ *   | "interval_high", Float64Array>
+ *   & Record<"density" | "birth" | "level", Float32Array>
+ *   & {code: Uint16Array, ids: Uint8Array, c0: any, c1: any, c2: any}} Arrays
+ * @typedef {{header: any, arrays: Arrays}} Payload
  * @typedef {{kind: string, length: number, delta: boolean, planes: number}} Told
- * @typedef {{header: any, arrays: Record<string, any>}} Payload
  */
 
 /** @type {Record<string, any>} */
@@ -30,8 +39,7 @@ export function unpack(data) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const length = view.getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
-  /** @type {Record<string, any>} */
-  const arrays = {};
+  const arrays = /** @type {any} */ ({});
   let position = 4 + length;
   for (const [name, told] of /** @type {[string, Told][]} */ (Object.entries(header.sections))) {
     const size = told.planes * told.length;
@@ -41,35 +49,22 @@ export function unpack(data) {
   return { header, arrays };
 }
 
-/** @param {Uint8Array} body planes of bytes, the lowest first @param {Told} told @returns {Numbers}
- */
-function readSection(body, told) {
-  return told.kind[0] === "f" ? readFloats(body, told) : readIntegers(body, told);
-}
-
-/** @param {Uint8Array} body @param {Told} told @returns {Numbers} */
-function readFloats(body, told) {
-  const size = told.planes;
-  const bytes = new Uint8Array(told.length * size);
-  for (let plane = 0; plane < size; plane++) {
-    const from = plane * told.length;
-    for (let i = 0; i < told.length; i++) bytes[i * size + plane] = body[from + i];
+/** @param {Uint8Array} body planes of bytes, the lowest first @param {Told} told */
+function readSection(body, { kind, length, delta, planes }) {
+  const size = kind[0] === "f" ? planes : 4;
+  const bytes = new Uint8Array(length * size);
+  for (let plane = 0; plane < planes; plane++) {
+    const from = plane * length;
+    for (let i = 0; i < length; i++) bytes[i * size + plane] = body[from + i];
   }
-  return told.kind === "f32" ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
-}
-
-/** @param {Uint8Array} body @param {Told} told @returns {Numbers} */
-function readIntegers(body, told) {
-  const values = new INTEGERS[told.kind](told.length);
-  const bits = new Uint32Array(told.length);
-  for (let plane = 0; plane < Math.min(told.planes, 4); plane++) {
-    const from = plane * told.length;
-    for (let i = 0; i < told.length; i++) bits[i] |= body[from + i] << (8 * plane);
-  }
+  if (kind === "f32") return new Float32Array(bytes.buffer);
+  if (kind === "f64") return new Float64Array(bytes.buffer);
+  const bits = new Uint32Array(bytes.buffer);
+  const values = new INTEGERS[kind](length);
   let last = 0;
-  for (let i = 0; i < told.length; i++) {
+  for (let i = 0; i < length; i++) {
     const value = (bits[i] >>> 1) ^ -(bits[i] & 1); // the lowest bit is the sign
-    last = told.delta ? (last + value) | 0 : value;
+    last = delta ? (last + value) | 0 : value;
     values[i] = last;
   }
   return values;

@@ -1,31 +1,32 @@
-// What views of clusters and of pictures share: a forest, its cut, and what can be taken from it.
+// What views of clusters and of pictures share: a forest, its cut, a selection, and what can be
+// taken from them.
 
 import { CutPanel } from "./cut_panel.js";
-import { copy, download, el } from "./dom.js";
-import { scoreLadder, stepAt, tauLadder } from "./ladder.js";
+import { button, copy, count, download, el } from "./dom.js";
+import { stepAt } from "./ladder.js";
 import { Forest } from "./recut.js";
 
 /**
  * @typedef {import("./ladder.js").Ladder} Ladder
- * @typedef {import("./unpack.js").Payload} Payload
+ * @typedef {import("./plot.js").Plot} Plot
  * @typedef {{ladder: Ladder, step: number, fitted: boolean, elsewhere?: Int32Array}} State a cut,
  *   or labels of the rows from elsewhere
  */
 
 export class CutView {
-  /** @param {Payload} payload @param {{noun: string, reset: string}} words for the slider */
-  constructor({ header, arrays }, words) {
+  /** @param {import("./unpack.js").Payload} payload @param {string} noun what is counted */
+  constructor(payload, noun) {
+    const { header, arrays } = payload;
     this.header = header;
     this.arrays = arrays;
     this.n = header.n;
-    this.forest = new Forest(arrays, header.n);
-    this.forest.prepare(header.chosen);
-    const { code, counts, leaf, score, towards } = this.forest;
+    this.forest = new Forest(payload);
     /** @type {Ladder[]} */
-    this.ladders = [];
-    if (code && counts) this.ladders.push(tauLadder(header, arrays.levels, arrays.starts, counts));
-    if (leaf) this.ladders.push(scoreLadder(header, score, towards));
-    /** @type {State} */
+    this.ladders = header.ladders.map((/** @type {any} */ ladder) => {
+      const parts = ["starts", "values", "counts"].map((part) =>
+        [part, /** @type {any} */ (arrays)[`${ladder.key}_${part}`]]);
+      return { ...ladder, ...Object.fromEntries(parts) };
+    });
     this.state = this.opening();
     /** @type {Int32Array} positions */
     this.selection = new Int32Array(0);
@@ -33,12 +34,24 @@ export class CutView {
     this.listeners = [];
     /** @type {string[]} */
     this.palette = header.light;
-    this.cutPanel = new CutPanel(this.ladders, this, words);
+    this.cutPanel = new CutPanel(this.ladders, this, noun, header.reset);
     this.code = el("code", { class: "python", tabindex: "0", "aria-label": "Python" });
-    const [copies, saves] = [() => copy(this.python()), () => this.downloadLabels()];
-    this.copies = el("button", { type: "button", click: copies }, "Copy Python");
-    const save = el("button", { type: "button", click: saves }, "Download labels");
-    this.cutPanel.element.append(el("div", { class: "row foot" }, this.code, this.copies, save));
+    this.copies = button("Copy Python", () => copy(this.python()));
+    const saves = button("Download labels", () => this.downloadLabels());
+    this.cutPanel.element.append(el("div", { class: "row foot" }, this.code, this.copies, saves));
+  }
+
+  /** Return the row of controls above a plot. @param {Plot} plot @param {...Node} more */
+  toolBar(plot, ...more) {
+    const lasso = button("Lasso", () => {
+      plot.lassoing = !plot.lassoing;
+      lasso.setAttribute("aria-pressed", String(plot.lassoing));
+      plot.overlay.classList.toggle("lassoing", plot.lassoing);
+    }, { "aria-pressed": "false" });
+    this.selected = el("span", { class: "note", role: "status" });
+    this.clear = button("Clear", () => this.select(new Int32Array(0)), { hidden: true });
+    return el("div", { class: "row bar" }, lasso, button("Show all", () => plot.showAll()),
+      this.selected, this.clear, el("span", { class: "gap" }), ...more);
   }
 
   /** Return the cut at which the page opens. @returns {State} */
@@ -62,8 +75,9 @@ export class CutView {
   }
 
   set tau(value) {
-    const ladder = this.ladders.find((some) => some.key === "tau");
-    if (ladder && value !== null) this.choose(ladder, stepAt(ladder.starts, value));
+    const tau = this.ladders[0];
+    if (value === null) this.reset();
+    else this.choose(tau, stepAt(tau.starts, value));
   }
 
   /** @param {Ladder} ladder @param {number} step */
@@ -93,7 +107,7 @@ export class CutView {
     cancelAnimationFrame(this.pending ?? 0);
     this.pending = 0;
     const { elsewhere } = this.state;
-    if (!elsewhere) this.forest.cut(this.cut, this.header.chosen);
+    if (!elsewhere) this.forest.cut(this.cut);
     this.code.textContent = elsewhere ? "labels from elsewhere" : this.python().split("\n").at(-1);
     this.repaint();
   }
@@ -101,8 +115,52 @@ export class CutView {
   /** Draw the cut; views say how. */
   repaint() {}
 
+  /** Draw the selection; views say how. */
+  paint() {}
+
   changed() {
     for (const listener of this.listeners) listener();
+  }
+
+  /** @param {Int32Array} positions */
+  select(positions) {
+    this.selection = positions;
+    this.selected.textContent = positions.length ? `${count(positions.length)} selected` : "";
+    this.clear.hidden = !positions.length;
+    this.paint();
+    this.changed();
+  }
+
+  /** Select rows. @param {Iterable<number>} rows */
+  selectRows(rows) {
+    const wanted = new Set(rows);
+    this.selectWhere((i) => wanted.has(this.rowAt(i)));
+  }
+
+  /** @param {(position: number) => boolean} wanted */
+  selectWhere(wanted) {
+    const found = [];
+    for (let i = 0; i < this.n; i++) if (wanted(i)) found.push(i);
+    this.select(Int32Array.from(found));
+  }
+
+  /** Show labels of the rows: those of a cut as that cut, and others as they are, where the color of
+   * a cluster is that of its highest point. @param {Int32Array} labels */
+  showLabels(labels) {
+    const clusters = new Set(labels.filter((label) => label >= 0)).size;
+    /** @type {State[]} */
+    const cuts = this.ladders.map((ladder) =>
+      ({ ladder, step: Array.from(ladder.counts).indexOf(clusters), fitted: false }));
+    const same = [this.opening(), ...cuts].find((state) => {
+      this.state = state;
+      if (state.step < 0) return false;
+      this.forest.cut(this.cut);
+      return this.labels().every((label, row) => label === labels[row]);
+    });
+    this.state = same ?? { ...this.opening(), fitted: false, elsewhere: labels };
+    if (!same) this.forest.setLabels((i) => labels[this.rowAt(i)]);
+    this.update();
+    this.recut();
   }
 
   /** Return the row at a position. @param {number} position @returns {number} */
