@@ -1,4 +1,6 @@
-// The choices between methods that compute the same values, for tests of these choices.
+// The choices between methods that compute the same values, and the numbers of elementary steps
+// that data made up against a method take, for tests.
+#include <functional>
 #include <limits>
 
 #include "density/grid/density_grid.hpp"
@@ -6,6 +8,8 @@
 #include "parents/nearest_higher.hpp"
 #include "python/bindings.hpp"
 #include "scale/block_scales.hpp"
+#include "tree/distinct.hpp"
+#include "tree/select.hpp"
 
 namespace quickshift {
 
@@ -40,6 +44,23 @@ bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool stri
   return blocks_pay_for_parents(tree, ordered, strict);
 }
 
+Index comparisons_for_duplicates(const AnyPoints& array) {
+  return distinct_locations(points_of(array), nullptr, nullptr, 0, Execution{}).comparisons;
+}
+
+Index reads_for_median(const Reals& keys) {
+  require(keys.size() > 0, "keys must not be empty");
+  Index reads = 0;
+  const auto key = [&](double item) {
+    ++reads;
+    return item;
+  };
+  std::vector<double> items(keys.data(), keys.data() + keys.size());
+  double* const middle = items.data() + items.size() / 2;
+  select(items.data(), middle, items.data() + items.size(), key, std::less<>());
+  return reads;
+}
+
 }  // namespace
 
 void bind_methods(nb::module_& m) {
@@ -54,6 +75,10 @@ void bind_methods(nb::module_& m) {
         "the tree and by blocks; for calibration.");
   m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
+  m.def("comparisons_for_duplicates", &comparisons_for_duplicates, "points"_a,
+        "How many times two rows are compared to find duplicates; for tests.");
+  m.def("reads_for_median", &reads_for_median, "keys"_a,
+        "How many times a key is read to split nodes of the tree at their median; for tests.");
 }
 
 }  // namespace quickshift

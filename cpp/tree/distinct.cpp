@@ -1,6 +1,7 @@
 #include "tree/distinct.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -33,19 +34,57 @@ struct HashedRow {
   Row hash;
 };
 
-// A hash table of rows with linear probing; it is cleared and reused for one partition after
-// another.
-template <class Row>
-class RowTable {
- public:
-  RowTable(const double* coordinates, int features)
-      : coordinates_(coordinates), features_(features) {}
+struct DuplicateRow {
+  Index row;
+  Index first;
+};
 
-  void clear(std::size_t rows) { entries_.assign(std::bit_ceil(2 * rows + 1), Entry{none, 0}); }
+// Finds the duplicates among the rows of a partition with a hash table with linear probing. Rows
+// can be made up whose hashes agree, and each of them would be compared with all others. If there
+// are many more comparisons than among rows with independent hashes, the rows are sorted instead.
+template <class Row>
+class DuplicateSearch {
+ public:
+  using Members = std::span<const HashedRow<Row>>;
+
+  DuplicateSearch(const double* coordinates, int features)
+      : coordinates_(coordinates), features_(static_cast<std::size_t>(features)) {}
+
+  // Members are in ascending order of their rows. Returns each that is not the first with its
+  // coordinates, with the first one.
+  std::vector<DuplicateRow> list(Members members) {
+    std::vector<DuplicateRow> duplicates;
+    if (!list_by_hash(members, duplicates)) list_by_sorting(members, duplicates);
+    return duplicates;
+  }
+
+  // How many times two rows were compared, by their hashes or by their coordinates.
+  Index comparisons() const { return comparisons_; }
+
+ private:
+  using Entry = HashedRow<Row>;
+  static constexpr Row none = std::numeric_limits<Row>::max();
+  // If hashes are independent, a row is compared with about one other in a table that is at most
+  // half full. The factor is far above that, yet below the comparisons per row of sorting.
+  static constexpr Index most_per_row = 8;
+  static constexpr Index most_in_small_tables = 256;
+
+  // Returns false if it gave up.
+  bool list_by_hash(Members members, std::vector<DuplicateRow>& duplicates) {
+    const auto rows = static_cast<Index>(members.size());
+    const Index most = comparisons_ + most_per_row * rows + most_in_small_tables;
+    entries_.assign(std::bit_ceil(2 * members.size() + 1), Entry{none, 0});
+    for (const Entry& member : members) {
+      const Row first = find_or_insert(member);
+      if (first != member.row) duplicates.push_back(pair_of(member.row, first));
+      if (comparisons_ > most) return false;
+    }
+    return true;
+  }
 
   // Returns the first row inserted with the same coordinates; inserts and returns this row if there
   // was none.
-  Row find_or_insert(const HashedRow<Row>& entered) {
+  Row find_or_insert(const Entry& entered) {
     const std::size_t mask = entries_.size() - 1;
     for (std::size_t at = entered.hash & mask;; at = (at + 1) & mask) {
       Entry& entry = entries_[at];
@@ -53,23 +92,45 @@ class RowTable {
         entry = entered;
         return entered.row;
       }
-      if (entry.hash == entered.hash && equal(entry.row, entered.row)) return entry.row;
+      ++comparisons_;
+      if (entry.hash == entered.hash && compare(entry.row, entered.row) == 0) return entry.row;
     }
   }
 
- private:
-  using Entry = HashedRow<Row>;
-  static constexpr Row none = std::numeric_limits<Row>::max();
+  void list_by_sorting(Members members, std::vector<DuplicateRow>& duplicates) {
+    duplicates.clear();
+    std::vector<Row> rows;
+    rows.reserve(members.size());
+    for (const Entry& member : members) rows.push_back(member.row);
+    std::sort(rows.begin(), rows.end(), [this](Row a, Row b) {
+      ++comparisons_;
+      const int order = compare(a, b);
+      return order < 0 || (order == 0 && a < b);
+    });
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      if (compare(rows[first], rows[i]) == 0) {
+        duplicates.push_back(pair_of(rows[i], rows[first]));
+      } else {
+        first = i;
+      }
+    }
+  }
 
-  bool equal(Row a, Row b) const {
-    const auto features = static_cast<std::size_t>(features_);
-    return std::memcmp(coordinates_ + a * features, coordinates_ + b * features,
-                       sizeof(double) * features) == 0;
+  static DuplicateRow pair_of(Row row, Row first) {
+    return {static_cast<Index>(row), static_cast<Index>(first)};
+  }
+
+  // Compares the bytes of the coordinates; 0 if they are equal.
+  int compare(Row a, Row b) const {
+    return std::memcmp(coordinates_ + a * features_, coordinates_ + b * features_,
+                       sizeof(double) * features_);
   }
 
   const double* coordinates_;
-  int features_;
-  std::vector<Entry> entries_;
+  std::size_t features_;
+  std::vector<Entry> entries_;  // reused for one partition after another
+  Index comparisons_ = 0;
 };
 
 // The rows of positive weight, partitioned by the leading bits of their hash. Within a partition
@@ -140,31 +201,21 @@ class HashPartitions {
   Array<HashedRow<Row>> members_;
 };
 
-struct DuplicateRow {
-  Index row;
-  Index first;
-};
-
 // Returns for every row the first row with the same coordinates, -1 for rows of weight zero. The
 // result is empty if all rows are distinct and of positive weight; in that case no array over all
 // rows is written. Equal rows are in the same partition of the hashes, so each task can process one
-// partition by itself.
+// partition by itself. Adds the number of comparisons to `comparisons`.
 template <class Row>
 std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index rows, int features,
-                                       const double* weights, const Execution& execution) {
+                                       const double* weights, const Execution& execution,
+                                       std::atomic<Index>& comparisons) {
   const HashPartitions<Row> partitions(coordinates, rows, features, weights, execution);
   std::vector<std::vector<DuplicateRow>> duplicates(static_cast<std::size_t>(partitions.count()));
   run_tasks(execution, partitions.count(), 20.0 * static_cast<double>(rows), [&] {
-    return [&, table = RowTable<Row>(coordinates.data(), features)](Index partition) mutable {
-      const auto members = partitions.members(partition);
-      table.clear(members.size());
-      for (const HashedRow<Row>& member : members) {
-        const Row first = table.find_or_insert(member);
-        if (first != member.row) {
-          duplicates[partition].push_back(
-              {static_cast<Index>(member.row), static_cast<Index>(first)});
-        }
-      }
+    return [&, search = DuplicateSearch<Row>(coordinates.data(), features)](Index task) mutable {
+      const Index before = search.comparisons();
+      duplicates[task] = search.list(partitions.members(task));
+      comparisons += search.comparisons() - before;
     };
   });
   const bool repeated = std::any_of(duplicates.begin(), duplicates.end(),
@@ -179,10 +230,11 @@ std::vector<Index> first_equal_rows_by(const Array<double>& coordinates, Index r
 }
 
 std::vector<Index> first_equal_rows(const Array<double>& coordinates, Index rows, int features,
-                                    const double* weights, const Execution& execution) {
+                                    const double* weights, const Execution& execution,
+                                    std::atomic<Index>& comparisons) {
   const bool few = rows < std::numeric_limits<std::uint32_t>::max();
   const auto find = few ? first_equal_rows_by<std::uint32_t> : first_equal_rows_by<std::uint64_t>;
-  return find(coordinates, rows, features, weights, execution);
+  return find(coordinates, rows, features, weights, execution, comparisons);
 }
 
 // The weight of each location. Weights of duplicate rows are added in ascending order, so that the
@@ -272,8 +324,10 @@ Locations distinct_locations(const Points& points, const double* weights, const 
   Locations result;
   result.coordinates = load(points, period, exponent, execution);
   const int features = points.features;
+  std::atomic<Index> comparisons{0};
   std::vector<Index> first =
-      first_equal_rows(result.coordinates, points.rows, features, weights, execution);
+      first_equal_rows(result.coordinates, points.rows, features, weights, execution, comparisons);
+  result.comparisons = comparisons;
   if (first.empty()) {
     result.count = points.rows;
     if (weights) result.weights.assign(weights, weights + points.rows);

@@ -17,6 +17,7 @@ struct Locations {
   std::vector<Index> first_row;  // (m,); empty if location i is row i
   // (rows,), -1 for rows of weight zero; empty if row i is location i.
   std::vector<Index> location_of_row;
+  Index comparisons = 0;  // how many times two rows were compared to find duplicates
 };
 
 // x - p floor(x / p), in [0, p); x itself if the period is infinite.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "tree/distinct.hpp"
@@ -139,10 +140,14 @@ class Builder {
     const Index middle = range(2 * node, level + 1).second;
     bound(node, begin, end);
     const int axis = widest_side(node);
-    Item* const items = items_.data();
-    select(
-        items + begin, items + middle, items + end,
-        [this, axis](const Item& item) { return coordinate(item, axis); }, order_along(axis));
+    const auto order = order_along(axis);
+    Item* first = items_.data() + begin;
+    Item* last = items_.data() + end;
+    for (int i = 0; i < features_ && first != last; ++i) {  // ties go to the next axis
+      const int k = (axis + i) % features_;
+      const auto key = [this, k](const Item& item) { return coordinate(item, k); };
+      std::tie(first, last) = select(first, items_.data() + middle, last, key, order);
+    }
   }
 
   // Sorts the leaf's locations, so that the order of summation does not depend on the order of the

@@ -1,13 +1,18 @@
 // Selection by rank (quickselect) without branches that depend on the data.
 //
 // A mispredicted branch costs more than moving an item, so a partition moves every item, or writes
-// its position to a list, and advances the cursor by the outcome of the comparison (0 or 1). Items
-// with equal keys are compared by the caller's `less` only if the wanted rank falls among them.
+// its position to a list, and advances the cursor by the outcome of the comparison (0 or 1).
+//
+// Pivots come from a sample at fixed places, and an order of the items can be made up for which
+// they are always bad. After some passes over the items, pivots are therefore medians of medians
+// (Blum et al., Time bounds for selection), of which at least three tenths of the items are on
+// either side. The number of keys read is at most proportional to the number of items.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "support/points.hpp"
 #include "vector/pairs.hpp"
@@ -138,16 +143,53 @@ void sort_small(Item* begin, Item* end, const Key& key, const Less& less) {
   for (Index i = 0; i < end - begin; ++i) begin[ranks[i]] = items[i];
 }
 
-// Like std::nth_element: reorders the items so that none in [begin, middle) comes after one in
-// [middle, end). Keys must not be NaN, and `less` must order by key first.
+namespace detail {
+
 template <class Item, class Key, class Less>
-void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& less) {
+std::pair<Item*, Item*> select_within(Item* begin, Item* middle, Item* end, const Key& key,
+                                      const Less& less, Index most_reads);
+
+// Returns the place of the median of five items.
+template <class Item, class Key>
+Item* median_of_five(Item* items, const Key& key) {
+  double keys[5];
+  for (int i = 0; i < 5; ++i) keys[i] = key(items[i]);
+  for (int i = 0;; ++i) {
+    int rank = 0;
+    for (int j = 0; j < 5; ++j) rank += keys[j] < keys[i] || (keys[j] == keys[i] && j < i);
+    if (rank == 2) return items + i;
+  }
+}
+
+// Returns the median of the medians of groups of five. The medians are moved to the front.
+template <class Item, class Key>
+double median_of_medians(Item* begin, Item* end, const Key& key) {
+  Item* front = begin;
+  for (Item* group = begin; end - group >= 5; group += 5) {
+    std::swap(*front++, *median_of_five(group, key));
+  }
+  Item* const middle = begin + (front - begin) / 2;
+  const auto less = [&](const Item& a, const Item& b) { return key(a) < key(b); };
+  select_within(begin, middle, front, key, less, 0);
+  return key(*middle);
+}
+
+template <class Item, class Key>
+double next_pivot(Item* begin, Item* middle, Item* end, const Key& key, bool safe) {
+  if (safe) return median_of_medians(begin, end, key);
+  return end - begin > large_range ? pivot_key<63>(begin, middle, end, key)
+                                   : pivot_key<15>(begin, middle, end, key);
+}
+
+// As `select`. Pivots are taken from a sample until partitions have read `most_reads` keys.
+template <class Item, class Key, class Less>
+std::pair<Item*, Item*> select_within(Item* begin, Item* middle, Item* end, const Key& key,
+                                      const Less& less, Index most_reads) {
   while (end - begin > most_sorted) {
-    const double pivot = end - begin > detail::large_range
-                             ? detail::pivot_key<63>(begin, middle, end, key)
-                             : detail::pivot_key<15>(begin, middle, end, key);
-    Item* const lower =
-        detail::partition_items(begin, end, [&](const Item& item) { return key(item) < pivot; });
+    const double pivot = next_pivot(begin, middle, end, key, most_reads <= 0);
+    const auto below = [&](const Item& item) { return key(item) < pivot; };
+    most_reads -= end - begin;
+    Item* const lower = partition_items(begin, end, below);
     if (middle < lower) {
       end = lower;
       continue;
@@ -156,17 +198,32 @@ void select(Item* begin, Item* middle, Item* end, const Key& key, const Less& le
       begin = lower;
       continue;
     }
-    Item* const upper =  // no key is below the pivot: split off those equal to it
-        detail::partition_items(lower, end, [&](const Item& item) { return key(item) <= pivot; });
-    if (middle < upper) {  // the wanted rank is among equal keys
-      begin = lower;
+    // No key is below the pivot: split off those equal to it.
+    const auto not_above = [&](const Item& item) { return key(item) <= pivot; };
+    most_reads -= end - begin;
+    Item* const upper = partition_items(begin, end, not_above);
+    if (middle < upper) {
       end = upper;
       break;
     }
     begin = upper;
   }
-  if (end - begin <= most_sorted) return sort_small(begin, end, key, less);
-  if (middle < end) std::nth_element(begin, middle, end, less);
+  if (end - begin > most_sorted) return {begin, end};
+  sort_small(begin, end, key, less);
+  return {middle, middle};
+}
+
+}  // namespace detail
+
+// Reorders the items so that none in [begin, middle) comes after one in [middle, end), as far as
+// keys tell. `middle` must be before `end`, keys must not be NaN, and `less` must order by key
+// first. If the wanted rank is among many items with equal keys, their range is returned; they are
+// in no order. Otherwise an empty range is returned, and the items are in the order of `less`.
+template <class Item, class Key, class Less>
+std::pair<Item*, Item*> select(Item* begin, Item* middle, Item* end, const Key& key,
+                               const Less& less) {
+  const Index most_reads = 3 * (end - begin);  // nearly twice as many as usual
+  return detail::select_within(begin, middle, end, key, less, most_reads);
 }
 
 }  // namespace quickshift

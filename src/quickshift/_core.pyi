@@ -715,3 +715,17 @@ def blocks_pay_for_parents(
     """
     Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.
     """
+
+def comparisons_for_duplicates(
+    points: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> int:
+    """How many times two rows are compared to find duplicates; for tests."""
+
+def reads_for_median(
+    keys: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> int:
+    """
+    How many times a key is read to split nodes of the tree at their median; for tests.
+    """
