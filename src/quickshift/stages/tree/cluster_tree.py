@@ -20,13 +20,8 @@ from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import Forest
 from quickshift.stages.samples import Samples, prepare
-from quickshift.stages.tree.export import (
-    read_tree,
-    to_linkage,
-    to_networkx,
-    to_pandas,
-    write_tree,
-)
+from quickshift.stages.tree.export import to_linkage, to_networkx, to_pandas
+from quickshift.stages.tree.files import read_tree, write_tree
 from quickshift.stages.tree.merges import joined_leaves, merges_of_leaves
 from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.threads import resolve_threads
@@ -385,7 +380,8 @@ class ClusterTree(Bundle):
         Parameters
         ----------
         path : str or Path
-            The file to read.
+            The file to read. Nothing in it is executed. A file that is damaged, or that is no
+            tree, is a ValueError.
 
         Returns
         -------
