@@ -69,6 +69,8 @@ def as_file(data: Any, path: Path, name: str) -> FileArray:
         return FileArray(str(Path(str(data.filename)).resolve()), layout)
     if not isinstance(data, np.ndarray) and not hasattr(data, "dask"):
         raise TypeError(f"{name} is of type {type(data).__name__}, expected {_EXPECTED}.")
+    if np.dtype(data.dtype).hasobject:
+        raise TypeError(f"{name} is of type {data.dtype}, expected {_EXPECTED} of numbers.")
     path.parent.mkdir(parents=True, exist_ok=True)
     copy = np.lib.format.open_memmap(path, mode="w+", dtype=data.dtype, shape=data.shape)
     for box, block in _blocks(data):

@@ -10,7 +10,7 @@ import numpy as np
 
 from quickshift.arrays import Numbers
 from quickshift.checks.archives import DAMAGED, Declared, check_archive
-from quickshift.checks.numbers import check_nonnegative, check_positive, check_real
+from quickshift.checks.numbers import check_nonnegative, check_path, check_positive, check_real
 from quickshift.checks.trees import check_tree_arrays
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def write_tree(tree: "ClusterTree", path: str | Path) -> None:
     """Write a tree as an .npz file of plain arrays, one of which holds the scalars as JSON."""
     about = {"format": _FORMAT, "version": _VERSION}
     numbers = json.dumps({**about, "log_unit": tree.log_unit, "power": tree.power})
-    with Path(path).open("wb") as file:
+    with check_path(path).open("wb") as file:
         arrays = {name: getattr(tree, name) for name in (*_ARRAYS, "tau")}
         if tree.significance is not None:
             arrays["significance"] = tree.significance
@@ -52,7 +52,7 @@ def read_tree(path: str | Path) -> dict[str, Any]:
 
     No code in the file is executed. Types and shapes are checked before anything is allocated.
     """
-    with Path(path).open("rb") as file:
+    with check_path(path).open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 return _fields_of(archive)
