@@ -7,12 +7,14 @@ import numpy as np
 
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import (
+    as_array,
     check_choice,
     check_count,
     check_nonnegative,
     check_real,
     check_tau,
     check_whole,
+    n_axes,
     shown,
 )
 
@@ -80,9 +82,9 @@ def check_taus(
 
     NaN is allowed in the ignored rows, which have weight zero.
     """
-    if np.ndim(tau) == 0:
+    if n_axes(tau) == 0:
         return check_tau(tau)
-    given = np.asarray(tau)
+    given = as_array(tau)
     expected = f"one length, or an array of shape ({n},) with one length per {what}"
     if given.dtype.kind not in "fiu":
         raise TypeError(f"tau has entries of type {given.dtype}, expected {expected}.")

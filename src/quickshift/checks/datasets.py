@@ -1,11 +1,14 @@
 """Checks of the arguments of `quickshift.datasets`: seeds, mixtures, shapes and intervals."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
+from quickshift.checks.numbers import described, shown
+from quickshift.checks.points import check_numbers
 
 __all__ = [
     "Seed",
@@ -13,9 +16,11 @@ __all__ = [
     "check_component_weights",
     "check_corners",
     "check_covariances",
+    "check_generator",
     "check_locations",
-    "check_same_dimension",
+    "check_pairs",
     "check_seed",
+    "check_shapes",
     "check_single_x",
     "check_vector",
     "check_x_inside",
@@ -36,9 +41,19 @@ def check_seed(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
+def check_generator(rng: Any) -> np.random.Generator:
+    """Return a random generator, and raise for anything else."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(
+            f"rng is {described(rng)}, expected a numpy.random.Generator. Pass "
+            f"numpy.random.default_rng(0)."
+        )
+    return rng
+
+
 def check_vector(values: Sequence[float], name: str) -> tuple[float, ...]:
     """Return the coordinates of one point as a tuple of finite floats."""
-    vector = np.asarray(values, dtype=np.float64)
+    vector = check_numbers(values, name, "(d,)")
     if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
         raise ValueError(
             f"{name} is {values!r}, expected one finite number per coordinate. Write (0.0, 1.0) "
@@ -60,9 +75,14 @@ def check_corners(
     return a, b
 
 
-def check_same_dimension(centers: Sequence[Sequence[float]]) -> None:
+def check_shapes(shapes: Any) -> None:
     """Raise unless there is at least one shape and all shapes have the same dimension."""
-    dimensions = sorted({len(center) for center in centers})
+    if not isinstance(shapes, list | tuple) or not all(hasattr(s, "center") for s in shapes):
+        raise TypeError(
+            f"shapes is {shown(shapes)}, expected a list of shapes. Pass for example "
+            f"[Ball((0.0, 0.0)), Box((3.0, 0.0), (4.0, 1.0))]."
+        )
+    dimensions = sorted({len(shape.center) for shape in shapes})
     if len(dimensions) != 1:
         raise ValueError(
             f"shapes have dimensions {dimensions}, expected at least one shape and the same "
@@ -75,7 +95,7 @@ def check_locations(X: ArrayLike, n_features: int) -> Floats:
 
     If there is only one feature, X may also have shape (m,).
     """
-    points = np.asarray(X, dtype=np.float64)
+    points = np.asarray(check_numbers(X, "X", f"(m, {n_features})"), dtype=np.float64)
     if points.ndim == 1 and n_features == 1:
         points = points[:, None]
     if points.ndim != 2 or points.shape[1] != n_features:
@@ -88,7 +108,7 @@ def check_locations(X: ArrayLike, n_features: int) -> Floats:
 
 def check_component_means(means: ArrayLike) -> Floats:
     """Return the means of a mixture, shape (k, d); shape (k,) is accepted in one dimension."""
-    centers = np.asarray(means, dtype=np.float64)
+    centers = np.asarray(check_numbers(means, "means", "(k, d)"), dtype=np.float64)
     centers = centers[:, None] if centers.ndim == 1 else centers
     if centers.ndim != 2 or centers.size == 0 or not np.isfinite(centers).all():
         raise ValueError(
@@ -104,7 +124,7 @@ def check_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
     Accepted are one variance for all components, one variance per component, the diagonals of the
     matrices, or the matrices themselves.
     """
-    given = np.asarray(covariances, dtype=np.float64)
+    given = np.asarray(check_numbers(covariances, "covariances", "(k, d, d)"), dtype=np.float64)
     if given.ndim <= 1 and given.shape in {(), (k,)}:
         full = np.broadcast_to(given, (k,))[:, None, None] * np.eye(d)
     elif given.shape == (k, d):
@@ -132,7 +152,9 @@ def check_covariances(covariances: ArrayLike, k: int, d: int) -> Floats:
 
 def check_component_weights(weights: ArrayLike | None, n_components: int) -> Floats:
     """Return one weight per component, normalized to sum to one; None stands for equal weights."""
-    raw = np.ones(n_components) if weights is None else np.asarray(weights, dtype=np.float64)
+    raw = np.ones(n_components)
+    if weights is not None:
+        raw = np.asarray(check_numbers(weights, "weights", "(k,)"), dtype=np.float64)
     if raw.shape != (n_components,) or not (np.isfinite(raw).all() and (raw > 0).all()):
         raise ValueError(
             f"weights is {weights!r}, expected {n_components} positive numbers: one per component. "
@@ -152,9 +174,22 @@ def check_x_inside(x: Floats, low: float, high: float) -> None:
         )
 
 
+def check_pairs(x: ArrayLike, y: ArrayLike) -> list[Floats]:
+    """Return the x and y at which a density is evaluated, broadcast against each other."""
+    pairs = [check_numbers(values, name, "(m,)") for name, values in (("x", x), ("y", y))]
+    try:
+        return list(np.broadcast_arrays(*(np.asarray(p, dtype=np.float64) for p in pairs)))
+    except ValueError as error:
+        shapes = " and ".join(f"{p.shape}" for p in pairs)
+        raise ValueError(
+            f"x and y have the shapes {shapes}, expected the same shape, or shapes that NumPy can "
+            f"broadcast."
+        ) from error
+
+
 def check_single_x(x: ArrayLike) -> Floats:
     """Return a single x as an array of one entry."""
-    array = np.asarray(x, dtype=np.float64)
+    array = np.asarray(check_numbers(x, "x", "()"), dtype=np.float64)
     if array.size != 1:
         raise ValueError(
             f"x has shape {array.shape}, expected a single number: the number of modes depends on "

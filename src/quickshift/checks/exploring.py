@@ -22,7 +22,7 @@ def check_drawn_table(X: Any, n_samples: int) -> Numbers:
 
 def check_column_names(names: Any, n_columns: int, what: str) -> list[str]:
     """Return one name per column, or raise; ``what`` says which columns."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
         raise TypeError(
             f"names is {names!r}, expected one name for each of {n_columns}: {what}. Pass a list "
             f"such as ['width', 'height']."

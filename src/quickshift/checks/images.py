@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats, Numbers
-from quickshift.checks.numbers import (
-    check_count,
-    check_real,
-    check_tau,
-    check_whole,
-)
+from quickshift.checks.numbers import check_count, check_real, check_tau, check_whole, described
 from quickshift.checks.points import refuse_masked_or_dates
 
 __all__ = [
@@ -67,13 +62,7 @@ def check_image(image: ArrayLike) -> Numbers:
             f"image.data, and, to leave pixels out of a segmentation, "
             f"mask=~numpy.ma.getmaskarray(image) (for one channel)."
         )
-    try:
-        array = np.asarray(image)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"image cannot be converted to an array ({error}), expected numbers on a grid. Pad or "
-            f"crop its rows to the same length."
-        ) from error
+    array = _as_array(image, "image")
     if array.dtype.kind == "c":
         raise TypeError(
             f"image is complex ({array.dtype}), expected real numbers. Pass abs(image), or stack "
@@ -85,6 +74,17 @@ def check_image(image: ArrayLike) -> Numbers:
             f"example with image.astype(float)."
         )
     return array
+
+
+def _as_array(values: Any, name: str) -> Numbers:
+    """Return a picture, a mask or labels as an array, whatever its type."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} cannot be converted to an array ({error}), expected numbers on a grid. Pad or "
+            f"crop its rows to the same length."
+        ) from error
 
 
 def check_integer_range(image: Numbers) -> None:
@@ -117,7 +117,7 @@ def check_skimage_image(image: ArrayLike, channel_axis: int, *, to_lab: bool) ->
     It has two spatial axes. If it is to be converted to Lab, it must have three channels; the error
     for another number begins with scikit-image's own words, because existing code may match them.
     """
-    picture = check_image(np.atleast_3d(np.asanyarray(image)))
+    picture = np.atleast_3d(check_image(image))
     if picture.ndim > 3:
         raise ValueError(
             f"image has shape {picture.shape}, expected two spatial axes and at most one axis of "
@@ -384,7 +384,7 @@ def check_mask_values(mask: ArrayLike) -> Flags:
     """Return a mask, or a tile of one, as bools; integers must be 0 or 1."""
     if isinstance(mask, np.ma.MaskedArray):
         raise ValueError("mask is a masked array, expected bools. Use mask.filled(False).")
-    array = np.asarray(mask)
+    array = _as_array(mask, "mask")
     if array.dtype.kind not in "biu" or (array.dtype.kind != "b" and ((array >> 1) != 0).any()):
         raise ValueError(
             f"mask is of type {array.dtype}, expected bools or integers that are 0 or 1. Use a "
@@ -421,6 +421,11 @@ def check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
     """Return the array to which labels are written: the given one, or a new one."""
     if out is None:
         return np.empty(shape, dtype=np.int64)
+    if not hasattr(out, "shape") or not hasattr(out, "dtype"):
+        raise TypeError(
+            f"out is {described(out)}, expected an array of integers of shape {shape}. Pass for "
+            f"example numpy.empty({shape}, dtype=numpy.int64)."
+        )
     if tuple(out.shape) != shape or np.dtype(out.dtype).kind not in "iu":
         raise ValueError(
             f"out has shape {tuple(out.shape)} and type {out.dtype}, expected integers of shape "
@@ -451,7 +456,7 @@ def check_label_image(labels: ArrayLike) -> Numbers:
             f"forest.labels_at(tau) or forest.labels_for(n_segments)."
         )
     refuse_masked_or_dates(labels, "labels")
-    array = np.asarray(labels)
+    array = _as_array(labels, "labels")
     if array.size == 0 or array.ndim == 0:
         raise ValueError(
             f"labels has shape {array.shape}, expected at least one axis and one pixel. Pass the "
@@ -483,7 +488,7 @@ def check_labeled_image(
     Bools are refused, because the mean of bools is not a bool.
     """
     refuse_masked_or_dates(image, "image")
-    array = np.asarray(image)
+    array = _as_array(image, "image")
     if array.dtype.kind not in "iuf":
         raise TypeError(
             f"image is of type {array.dtype}, expected integers or real numbers. Use "

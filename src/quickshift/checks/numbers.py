@@ -3,15 +3,17 @@
 import math
 import reprlib
 from numbers import Real
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Numbers
 from quickshift.bandwidth import period_limit
 from quickshift.kernels import Kernel
 
 __all__ = [
+    "as_array",
     "check_bandwidth",
     "check_bandwidth_or_rule",
     "check_choice",
@@ -19,14 +21,18 @@ __all__ = [
     "check_length",
     "check_nonnegative",
     "check_not_none",
+    "check_path",
     "check_positive",
     "check_real",
     "check_tau",
     "check_verbose",
     "check_whole",
+    "described",
+    "n_axes",
     "shown",
 ]
 
+_LARGEST = (1 << 63) - 1  # of 64-bit integers
 _AUTOMATIC = {  # what is accepted besides 'auto'
     "bandwidth": "a positive number",
     "tau": "a length of at least 0",
@@ -40,6 +46,33 @@ def shown(value: Any) -> str:
     if getattr(value, "shape", ()):
         return f"an array of shape {tuple(value.shape)}"
     return reprlib.repr(value) if isinstance(value, list | tuple) else repr(value)
+
+
+def described(value: Any) -> str:
+    """Return what an object is, for messages about objects whose contents would not help."""
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def as_array(values: Any) -> Numbers:
+    """Return an argument as an array; rows of unequal lengths become an array of objects."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.asarray(values, dtype=object)
+
+
+def n_axes(values: Any) -> int:
+    """Return the number of axes of an argument: 0 for a number, 1 for rows of unequal lengths."""
+    return as_array(values).ndim
+
+
+def check_path(path: Any, name: str = "path") -> Path:
+    """Return the path of a file or of a folder."""
+    if not isinstance(path, str | PurePath):
+        raise TypeError(
+            f"{name} is {described(path)}, expected a path: a string or a pathlib.Path."
+        )
+    return Path(path)
 
 
 def check_real(
@@ -93,9 +126,13 @@ def check_whole(
         expected = "a whole number" if least is None else f"a whole number of at least {least}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} is {shown(value)}, expected {expected}.")
-    if least is not None and value < least:
-        raise ValueError(f"{name} is {value!r}, expected {expected}.")
+    if (least is not None and value < least) or abs(int(value)) > _LARGEST:
+        raise ValueError(f"{name} is {_short(value)}, expected {expected}.")
     return int(value)
+
+
+def _short(number: int | np.integer[Any]) -> str:
+    return repr(number) if abs(int(number)) <= _LARGEST else "beyond the range of 64-bit integers"
 
 
 def check_count(value: Any, name: str, most: int, what: str = "the number of samples") -> int:

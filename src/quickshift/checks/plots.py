@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks.numbers import as_array
 from quickshift.checks.points import check_points
 
 __all__ = [
@@ -68,7 +69,7 @@ def check_unit(unit: Any) -> None:
 
 def check_label_numbers(labels: Any) -> Indices:
     """Return labels as int64, or raise if they are not whole numbers."""
-    numbers = np.asarray(labels)
+    numbers = as_array(labels)
     whole = np.full(numbers.shape, numbers.dtype.kind in "biu")
     if numbers.dtype.kind == "f":
         whole = np.isfinite(numbers) & (numbers == np.rint(numbers))

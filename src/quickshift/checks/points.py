@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.checks.numbers import as_array
 from quickshift.checks.tables import check_axes, check_finite_rows, check_numeric
 
 __all__ = [
     "check_density",
     "check_finite_density",
     "check_n_features",
+    "check_numbers",
     "check_period",
     "check_points",
     "check_responses",
@@ -53,7 +55,7 @@ def _types_of(X: Any) -> list[Any]:
     return [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
 
 
-def _numbers(values: Any, name: str, shape: str) -> Numbers:
+def check_numbers(values: Any, name: str, shape: str) -> Numbers:
     """Return real numbers as an array: float32 stays float32, anything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, expected a dense array. Use {name}.toarray().")
@@ -83,7 +85,7 @@ def check_points(X: ArrayLike, name: str = "X", given: Any = None) -> Numbers:
     the names of columns.
     """
     given = X if given is None else given
-    array = _numbers(X, name, "(n_samples, n_features)")
+    array = check_numbers(X, name, "(n_samples, n_features)")
     check_axes(array, name, given)
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}, expected at least one row and column.")
@@ -94,7 +96,7 @@ def check_points(X: ArrayLike, name: str = "X", given: Any = None) -> Numbers:
 def check_responses(y: ArrayLike, n_samples: int) -> Floats:
     """Return responses as a float64 array of shape (n_samples,) or (n_samples, n_outputs)."""
     array = np.ascontiguousarray(
-        _numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64
+        check_numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64
     )
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -127,7 +129,7 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
     if weights is None:
         return None
     array = np.ascontiguousarray(
-        _numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64
+        check_numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64
     )
     if array.shape != (n_samples,):
         raise ValueError(
@@ -159,7 +161,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
         return None
     try:
         array = np.ascontiguousarray(period, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,):
         raise ValueError(
@@ -178,7 +180,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
 
 def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
     """Return an array of row indices, of any shape, as int64."""
-    array = np.asarray(rows)
+    array = as_array(rows)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} is of type {array.dtype}, expected row indices (whole numbers).")
     if array.size and not (array.min() >= 0 and array.max() < n_samples):
@@ -191,7 +193,9 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
 
 def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
     """Return one density per sample; NaN is allowed only in the ignored rows."""
-    array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
+    array = np.ascontiguousarray(
+        check_numbers(density, "density", "(n_samples,)"), dtype=np.float64
+    )
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value per sample."

@@ -1,15 +1,17 @@
 """Checks of the arguments of modal regression."""
 
-import math
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
-from quickshift.checks.numbers import check_bandwidth, check_real, shown
-from quickshift.checks.points import check_points, refuse_masked_or_dates
+from quickshift.checks.numbers import check_bandwidth, check_real, n_axes, shown
+from quickshift.checks.points import check_numbers, check_points, refuse_masked_or_dates
 from quickshift.kernels import Kernel
+
+_LARGEST = sys.float_info.max
 
 __all__ = [
     "check_bandwidth_pair",
@@ -19,9 +21,11 @@ __all__ = [
     "check_min_density_ratio",
     "check_n_outputs",
     "check_one_output",
+    "check_queried_responses",
     "check_response_given",
     "check_response_shape",
     "check_rule_serves_outputs",
+    "check_scores",
 ]
 
 
@@ -39,7 +43,7 @@ def check_coverage(coverage: Any) -> float:
 
 def check_coverages(coverages: Any) -> list[float]:
     """Return several coverages as floats, each strictly between 0 and 1."""
-    if isinstance(coverages, str) or np.ndim(coverages) != 1 or len(coverages) == 0:
+    if isinstance(coverages, str) or n_axes(coverages) != 1 or len(coverages) == 0:
         raise TypeError(
             f"coverage is {coverages!r}, expected a share of new responses, above 0 and below 1, "
             f"or a list of such shares, as in coverage=[0.5, 0.9]."
@@ -55,9 +59,9 @@ def check_bandwidth_pair(
     The divisors are (h_x, h_y) if a pair of bandwidths was given, and (1, 1) if a single bandwidth
     was given for both X and y.
     """
-    single = np.ndim(bandwidth) == 0
+    single = n_axes(bandwidth) == 0
     pair = (bandwidth, bandwidth) if single else tuple(bandwidth)
-    valid = all(isinstance(h, int | float | np.number) and 0 < h < math.inf for h in pair)
+    valid = all(isinstance(h, int | float | np.number) and 0 < h <= _LARGEST for h in pair)
     if len(pair) != 2 or not valid or any(isinstance(h, bool) for h in pair):
         raise ValueError(
             f"bandwidth is {shown(bandwidth)}, expected a positive number, or a pair of them: one "
@@ -133,6 +137,31 @@ def check_response_shape(responses: Floats, expected: tuple[int, ...]) -> None:
             f"y has shape {responses.shape}, expected {expected}: one response per query, with the "
             f"outputs of this set."
         )
+
+
+def check_scores(scores: Any, weights: Any) -> tuple[Floats, Floats]:
+    """Return nonconformity scores and their weights, shape (n,) each; there may be none."""
+    found, given = (
+        check_numbers(scores, "scores", "(n,)"),
+        check_numbers(weights, "weights", "(n,)"),
+    )
+    if found.ndim != 1 or given.shape != found.shape:
+        raise ValueError(
+            f"scores has shape {found.shape} and weights {given.shape}, expected (n,) for both: "
+            f"one weight per score. Pass numpy.ones(len(scores)) for equal weights."
+        )
+    return found.astype(np.float64), given.astype(np.float64)
+
+
+def check_queried_responses(y: Any, n_queries: int) -> Floats:
+    """Return the responses of queries, one row for each."""
+    responses = check_numbers(y, "y", "(n_queries,)")
+    if responses.ndim not in (1, 2) or len(responses) != n_queries:
+        raise ValueError(
+            f"y has shape {responses.shape}, expected one response for each of the {n_queries} "
+            f"queries. Pass the responses of the queries at which the modes were found."
+        )
+    return responses.astype(np.float64)
 
 
 def check_rule_serves_outputs(responses: Floats) -> None:

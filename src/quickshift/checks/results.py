@@ -5,17 +5,20 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.numbers import described, shown
 
 __all__ = [
     "check_bare_samples",
     "check_common_samples",
     "check_comparable_trees",
+    "check_known_density",
     "check_known_features",
     "check_model",
     "check_parents_have_weight",
     "check_row_pair",
     "check_same_rows",
     "check_same_samples",
+    "require_result",
 ]
 
 
@@ -25,6 +28,27 @@ def check_model(model: Any, kind: type) -> None:
         raise TypeError(
             f"model is of type {type(model).__name__}, expected a fitted {kind.__name__}. Pass the "
             f"last step of a Pipeline, with data in the units that this step receives."
+        )
+
+
+def require_result(value: Any, kind: type, name: str, source: str) -> None:
+    """Raise if an argument is not the result of the stage that it should come from.
+
+    This costs next to nothing, so that stages which call each other may repeat it.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"{name} is {described(value)}, expected a {kind.__name__}. Pass the result of "
+            f"`{source}`."
+        )
+
+
+def check_known_density(known: Any, name: str) -> None:
+    """Raise if an argument is not a density whose tree can be computed."""
+    if not callable(getattr(known, "density", None)) or not hasattr(known, "n_features"):
+        raise TypeError(
+            f"{name} is {described(known)}, expected a ClusterTree or a density with a known "
+            f"truth. Pass a mixture of quickshift.datasets, for example a GaussianMixture."
         )
 
 
@@ -105,7 +129,8 @@ def check_known_features(n_features: int, X: Any) -> None:
         )
 
 
-def check_row_pair(pair: Any) -> None:
-    """Raise if an argument is not a pair."""
-    if np.shape(pair) != (2,):
-        raise ValueError(f"pair is {pair!r}, expected two rows, as in pair=(0, 1).")
+def check_row_pair(pair: Any) -> Any:
+    """Return a pair, or raise if an argument is none."""
+    if not (isinstance(pair, list | tuple | np.ndarray) and len(np.array(pair, object)) == 2):
+        raise ValueError(f"pair is {shown(pair)}, expected two rows, as in pair=(0, 1).")
+    return pair

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices, Numbers
-from quickshift.checks.numbers import check_choice, check_real
+from quickshift.checks.numbers import check_choice, check_real, n_axes
 from quickshift.checks.points import check_period
 
 __all__ = [
@@ -68,7 +68,7 @@ def _check_metric_name(metric: Any) -> None:
         close = difflib.get_close_matches(str(metric).lower(), METRICS, n=1)
         if close:
             hint = f"Did you mean {close[0]!r}?"
-        elif metric == "precomputed":
+        elif isinstance(metric, str) and metric == "precomputed":
             hint = "Pass the coordinates of the points in place of their distances."
         else:
             hint = (
@@ -95,7 +95,7 @@ def check_scale(
     expected = f"'std', 'iqr', None or one positive number for each of the {n_features} features"
     try:
         array = np.array(scale, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,) or not ((array > 0) & (array < np.inf)).all():
         raise ValueError(
@@ -170,7 +170,7 @@ def _check_on_sphere(length: Any, name: str, longest: float, expected: str) -> f
 
     Arrays were checked before, except for their upper limit.
     """
-    if np.ndim(length) == 0:
+    if n_axes(length) == 0:
         number = check_real(length, name, expected, 0)
         if not longest < number < math.inf:
             return number

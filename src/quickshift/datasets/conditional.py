@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats
 from quickshift.bundles import Bundle, number
-from quickshift.checks.datasets import Seed, check_seed, check_single_x, check_x_inside
+from quickshift.checks.datasets import Seed, check_pairs, check_seed, check_single_x, check_x_inside
 from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.datasets.gaussian_mixture import modes_on_line
 
@@ -118,7 +118,7 @@ class ConditionalMixture(Bundle):
         ValueError
             If some x lies outside the interval, where f(y | x) is not defined.
         """
-        x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        x, y = check_pairs(x, y)
         check_x_inside(x, self.low, self.high)
         weights, means, scales = self._at(x.ravel())
         z = (y.ravel()[:, None] - means) / scales
@@ -128,7 +128,7 @@ class ConditionalMixture(Bundle):
 
     def density(self, x: ArrayLike, y: ArrayLike) -> Floats:
         """Return the joint density f(x, y); zero outside the interval of x."""
-        x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        x, y = check_pairs(x, y)
         inside = (x >= self.low) & (x <= self.high)
         density = np.zeros(y.shape)
         density[inside] = self._marginal_density(x[inside])

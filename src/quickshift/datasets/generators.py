@@ -169,7 +169,7 @@ def lattice(shape: int | Sequence[int], d: int = 2) -> Floats:
     >>> lattice(4, d=3).shape
     (64, 3)
     """
-    if isinstance(shape, Sequence):
+    if isinstance(shape, Sequence) and not isinstance(shape, str | bytes) and len(shape):
         sides = [check_whole(side, "shape", 0) for side in shape]
     else:
         sides = [check_whole(shape, "shape", 0)] * check_whole(d, "d", 1)

@@ -20,11 +20,12 @@ from quickshift.checks.datasets import (
     Seed,
     check_component_weights,
     check_corners,
+    check_generator,
     check_locations,
-    check_same_dimension,
+    check_shapes,
     check_vector,
 )
-from quickshift.checks.numbers import check_positive
+from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.datasets.sampling import draw, frozen
 
 __all__ = ["Ball", "Box", "Dome", "ShapeMixture"]
@@ -61,7 +62,7 @@ class Ball:
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
-        d = len(self.center)
+        d, n, rng = len(self.center), check_whole(n, "n", 0), check_generator(rng)
         return self._around_center(rng.random(n) ** (1 / d), rng)
 
     def _squared(self, X: ArrayLike) -> Floats:
@@ -104,6 +105,7 @@ class Dome(Ball):
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
+        n, rng = check_whole(n, "n", 0), check_generator(rng)
         # s = ‖u‖² has a density proportional to s^(d/2 − 1) (1 − s), which is a beta distribution.
         return self._around_center(np.sqrt(rng.beta(len(self.center) / 2, 2.0, n)), rng)
 
@@ -148,6 +150,7 @@ class Box:
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw ``n`` points, shape (n, d)."""
+        n, rng = check_whole(n, "n", 0), check_generator(rng)
         return rng.uniform(self.low, self.high, size=(n, len(self.low)))
 
 
@@ -184,7 +187,7 @@ class ShapeMixture(Bundle):
     weights: Floats
 
     def __init__(self, shapes: Sequence[Shape], weights: ArrayLike | None = None) -> None:
-        check_same_dimension([shape.center for shape in shapes])
+        check_shapes(shapes)
         shares = check_component_weights(weights, len(shapes))
         object.__setattr__(self, "shapes", tuple(shapes))
         object.__setattr__(self, "weights", frozen(shares))

@@ -114,7 +114,17 @@ def list_chunks(
     -------
     list of Chunk
     """
+    if not (columns is None or isinstance(columns, list | tuple | range | np.ndarray)):
+        raise TypeError(
+            f"columns is of type {type(columns).__name__}, expected a list of names of columns, or "
+            f"of their numbers in an array."
+        )
     named = None if columns is None else tuple(columns)
+    if named == ():
+        raise ValueError(
+            "columns is empty, expected at least one feature. Name some, or leave it out for all "
+            "numeric columns."
+        )
     parts: list[dict[str, Any]] = []
     first: tuple[Any, ...] | None = None
     first_type: str | None = None
@@ -235,6 +245,11 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
     if hasattr(data, "dask"):
         return [(str(path), kind, ()) for path, kind in _written_partitions(data, folder)]
     if isinstance(data, np.ndarray):
+        if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "biuf":
+            raise TypeError(
+                f"data is a {type(data).__name__} of type {data.dtype}, expected a plain array of "
+                f"real numbers. Fill masked entries, and convert the others to float64."
+            )
         path = folder / "input.npy"
         folder.mkdir(parents=True, exist_ok=True)
         np.save(path, data, allow_pickle=False)
@@ -431,7 +446,7 @@ def _chosen(
 ) -> tuple[Any, ...]:
     """Return the feature columns of a file."""
     for name in (*(columns or ()), *(c for c in (weight, identifier) if c is not None)):
-        if name not in names:
+        if not isinstance(name, str | int | np.integer) or name not in names:
             raise ValueError(
                 f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
                 f"`weight_column` and `id_column`."

@@ -77,7 +77,7 @@ def as_file(data: Any, path: Path, name: str) -> FileArray:
         return FileArray(found, layout, stamp_of(found))
     if not isinstance(data, np.ndarray) and not hasattr(data, "dask"):
         raise TypeError(f"{name} is of type {type(data).__name__}, expected {_EXPECTED}.")
-    if data.dtype.hasobject:
+    if np.dtype(data.dtype).hasobject:
         raise TypeError(
             f"{name} has entries of type {data.dtype}, expected numbers, because it is written to "
             f"a file. Convert it, for example with {name}.astype(float)."

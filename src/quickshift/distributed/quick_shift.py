@@ -26,7 +26,12 @@ from quickshift.checks.clustering import (
     check_rtol,
     check_ties,
 )
-from quickshift.checks.numbers import check_bandwidth_or_rule, check_not_none, check_tau
+from quickshift.checks.numbers import (
+    check_bandwidth_or_rule,
+    check_not_none,
+    check_tau,
+    check_whole,
+)
 from quickshift.checks.spaces import check_scale
 from quickshift.distributed.absent import Absent, read_absent
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
@@ -37,7 +42,12 @@ from quickshift.distributed.plan.fits import Fit, KernelSettings, fit_kernel, fi
 from quickshift.distributed.plan.forest import cut, edges_beyond
 from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.plan.sizes import memory_for, number_of_boxes, rows_per_box
+from quickshift.distributed.plan.sizes import (
+    PARTITIONS_EXPECTED,
+    memory_for,
+    number_of_boxes,
+    rows_per_box,
+)
 from quickshift.distributed.results import (
     Cut,
     heights_by_row,
@@ -273,6 +283,8 @@ class QuickShift:
             "ties": check_ties(self.ties),
         }
         rtol = check_rtol(self.rtol)
+        if not isinstance(self.n_partitions, str):
+            check_whole(self.n_partitions, "n_partitions", 1, expected=PARTITIONS_EXPECTED)
         return (
             LocalSettings(**cut_by) if local else KernelSettings(bandwidth, kernel, rtol, **cut_by)
         )
@@ -501,5 +513,9 @@ class QuickShift:
 
 def _written(value: Any) -> Any:
     """Return a parameter with every digit of its numbers in its repr, which arrays shorten."""
-    is_array = isinstance(value, np.ndarray | list | tuple)
-    return np.asarray(value, dtype=np.float64).tolist() if is_array else value
+    if not isinstance(value, np.ndarray | list | tuple):
+        return value
+    try:
+        return np.asarray(value, dtype=np.float64).tolist()
+    except (TypeError, ValueError):  # refused later, where the parameter is checked
+        return repr(value)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.numbers import check_path
 from quickshift.distributed.absent import Absent
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
@@ -94,7 +95,7 @@ def write_labels(cut: Cut, path: str | Path, absent: Absent | None, passes: Pass
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    target = Path(path)
+    target = check_path(path)
     temporary = target.with_name(f".{target.name}.partial")
     try:
         writer = None

@@ -20,6 +20,7 @@ from quickshift.checks.images import (
     check_start_label,
     check_tile,
 )
+from quickshift.checks.numbers import check_path
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
 from quickshift.distributed.pictures import as_file
 from quickshift.distributed.plan.passes import Passes
@@ -152,7 +153,7 @@ def _folder(client: Any, directory: str | Path | None) -> Path:
                 "under the same path."
             )
         return Path(tempfile.mkdtemp(prefix="quickshift-"))
-    folder = Path(directory).resolve() / f"picture-{uuid4().hex[:16]}"
+    folder = check_path(directory, "directory").resolve() / f"picture-{uuid4().hex[:16]}"
     folder.mkdir(parents=True)
     return folder
 

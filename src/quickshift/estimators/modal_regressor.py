@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quickshift import stages
 from quickshift.arrays import Floats, Numbers
-from quickshift.checks.numbers import check_choice, check_not_none, check_tau
+from quickshift.checks.numbers import check_choice, check_not_none, check_tau, n_axes
 from quickshift.checks.points import check_period, check_responses, check_weights
 from quickshift.checks.regression import (
     check_bandwidth_pair,
@@ -40,8 +40,8 @@ from quickshift.stages.regression.joint import (
     sort_responses,
 )
 from quickshift.stages.regression.prediction_set import (
-    conformal_radius,
     nonconformity_scores,
+    radius_of_scores,
     set_around,
 )
 from quickshift.stages.regression.response_space import ModeOptions
@@ -337,12 +337,12 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
         array([ True])
         """
         check_is_fitted(self)
-        single = np.ndim(coverage) == 0
+        single = n_axes(coverage) == 0
         shares = [check_coverage(coverage)] if single else check_coverages(coverage)
         points = validated(self, X, reset=False)
         model, (scores, weights) = self._calibrated()
         modes = model._modes_at(points)
-        sets = [set_around(modes, conformal_radius(scores, weights, share)) for share in shares]
+        sets = [set_around(modes, radius_of_scores(scores, weights, share)) for share in shares]
         return sets[0] if single else sets
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

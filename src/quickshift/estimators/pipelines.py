@@ -65,6 +65,11 @@ def call_last_step(pipeline: Pipeline, method: str, X: ArrayLike, *args: Any, **
             f"Call {method} on an estimator itself; of a search such as GridSearchCV, pass "
             f"best_estimator_."
         )
+    if not isinstance(method, str):
+        raise TypeError(
+            f"method is of type {type(method).__name__}, expected the name of a method, as in "
+            f"'predict_proba'."
+        )
     last = pipeline[-1]
     nested = isinstance(last, Pipeline)
     if not nested and not callable(getattr(last, method, None)):

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quickshift.checks.exploring import refuse_options
+from quickshift.checks.numbers import check_path
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.pipelines import quick_shift_of
 from quickshift.estimators.quick_shift import QuickShift
@@ -83,7 +84,7 @@ def explore(
             from quickshift.explorer.widget import Explorer
 
         return Explorer(packed)
-    written = Path(path)
+    written = check_path(path)
     written.write_text(page(packed, title), encoding="utf-8")
     return written
 

@@ -13,7 +13,8 @@ zero are left out.
 import json
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.archives import DAMAGED
 
 __all__ = ["Section", "morton_order", "offsets", "pack", "read_header", "unpack"]
 
@@ -99,16 +101,17 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     arrays : dict of str to ndarray
         The arrays by name.
     """
-    data = zlib.decompress(packed)
-    (length,) = struct.unpack_from("<I", data)
-    header = json.loads(data[4 : 4 + length])
-    position, arrays = 4 + length, {}
-    for name, told in header.pop("sections").items():
-        size = told["planes"] * told["length"]
-        body = np.frombuffer(data[position : position + size], np.uint8)
-        arrays[name] = _array_of(body.reshape(told["planes"], told["length"]), told)
-        position += size
-    return header, arrays
+    with _of_pack():
+        data = zlib.decompress(packed)
+        (length,) = struct.unpack_from("<I", data)
+        header = json.loads(data[4 : 4 + length])
+        position, arrays = 4 + length, {}
+        for name, told in header.pop("sections").items():
+            size = told["planes"] * told["length"]
+            body = np.frombuffer(data[position : position + size], np.uint8)
+            arrays[name] = _array_of(body.reshape(told["planes"], told["length"]), told)
+            position += size
+        return header, arrays
 
 
 def read_header(packed: bytes) -> dict[str, Any]:
@@ -128,10 +131,24 @@ def read_header(packed: bytes) -> dict[str, Any]:
     >>> read_header(pack({"n": 4}, {}))["n"]
     4
     """
-    inflating = zlib.decompressobj()
-    (length,) = struct.unpack("<I", inflating.decompress(packed, 4))
-    header: dict[str, Any] = json.loads(inflating.decompress(inflating.unconsumed_tail, length))
-    return header
+    with _of_pack():
+        inflating = zlib.decompressobj()
+        (length,) = struct.unpack("<I", inflating.decompress(packed, 4))
+        header: dict[str, Any] = json.loads(inflating.decompress(inflating.unconsumed_tail, length))
+        return header
+
+
+@contextmanager
+def _of_pack() -> Iterator[None]:
+    """Turn what damaged bytes raise into one error that says what was expected."""
+    try:
+        yield
+    except (*DAMAGED, struct.error) as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(
+            f"packed cannot be unpacked ({reason}), expected bytes from `pack`. Pack the model "
+            f"again."
+        ) from error
 
 
 def _planes_of(section: Section) -> tuple[int, bytes]:

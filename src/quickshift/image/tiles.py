@@ -12,13 +12,16 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.checks.images import (
+    check_image,
     check_label_dtype,
     check_mask_not_empty,
     check_mask_shape,
+    check_mask_values,
     check_out,
     check_start_label,
     check_tile,
 )
+from quickshift.checks.numbers import check_path
 from quickshift.image.graph import PixelGraph
 from quickshift.image.pixels import pixel_settings
 from quickshift.image.tile_steps import (
@@ -116,8 +119,8 @@ def segment_tiles(
     >>> bool((qs.segment_tiles(image, tile=16) == qs.segment(image)).all())
     True
     """
-    picture = image if hasattr(image, "shape") else np.asarray(image)
-    inside = mask if mask is None or hasattr(mask, "shape") else np.asarray(mask)
+    picture = image if hasattr(image, "shape") else check_image(image)
+    inside = mask if mask is None or hasattr(mask, "shape") else check_mask_values(mask)
     settings = pixel_settings(
         tuple(picture.shape),
         ratio=ratio,
@@ -134,7 +137,9 @@ def segment_tiles(
     first = check_start_label(start_label)
     labels = check_out(out, shape)
     sides = check_tile(tile, len(shape), max(1, round(PIXELS_PER_TILE ** (1 / len(shape)))))
-    with TemporaryDirectory(prefix="quickshift-", dir=scratch) as folder:
+    with TemporaryDirectory(
+        prefix="quickshift-", dir=None if scratch is None else check_path(scratch, "scratch")
+    ) as folder:
         density = _scratch(folder, "density", np.float64, shape)
         parent = _scratch(folder, "parent", np.int64, shape)
         for box in _reported(tiles_of(shape, sides), progress, "estimate_density"):

@@ -185,6 +185,10 @@ class ClusterTreeDisplay(Display):
     ) -> Self:
         # Of several highest leaves, which only strict ties give, the first takes over the others.
         drawn = contract(replace(tree, towards=np.maximum(tree.towards, 0)), ~kept)
+        # A density of 0 has no logarithm, and is drawn at the lowest density above 0.
+        positive = drawn.density[drawn.density > 0]
+        least = positive.min() if positive.size else 1.0
+        drawn = replace(drawn, density=np.maximum(drawn.density, least))
         present = np.flatnonzero(drawn.leaf_labels >= 0)
         leaves, log10 = drawn.leaf_labels[present], log10_levels(drawn, drawn.density[present])
         # A tree has the total weight of each leaf, but not that of each sample.

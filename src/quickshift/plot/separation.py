@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from quickshift.arrays import Floats
+from quickshift.checks.results import check_row_pair
 from quickshift.estimators.diagnosis import diagnose
 from quickshift.plot.axes import Theme, set_title, with_unit
 from quickshift.plot.display import Display
@@ -107,8 +108,8 @@ class SeparationDisplay(Display):
         (array([2.]), True)
         """
         model, x = on_line(fitted, cls.__name__)
-        found = diagnose(model, pair=pair, separation_radius=r_s).separation
-        assert found is not None
+        found = diagnose(model, pair=check_row_pair(pair), separation_radius=r_s).separation
+        assert found is not None  # because there is a pair
         grid, density = density_curve(model, x)
         rows, present = np.array(pair), present_rows(model)
         radius = found.r_s * float(model.scale_[0])  # in the units of the feature

@@ -18,7 +18,7 @@ from quickshift.checks.clustering import (
     check_min_significance,
 )
 from quickshift.checks.points import check_finite_density
-from quickshift.checks.results import check_same_samples
+from quickshift.checks.results import check_same_samples, require_result
 from quickshift.memory import find_clusters_bytes, require_memory
 from quickshift.progress import Progress
 from quickshift.stages.density import Estimate
@@ -31,8 +31,8 @@ from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.stages.tree.significance import (
     assess,
     keep_most_significant,
-    keep_significant,
     least_kept,
+    without_chance,
 )
 
 __all__ = ["Clusters", "find_clusters"]
@@ -133,6 +133,8 @@ def find_clusters(
     >>> find_clusters(estimate, graph).forest.labels
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
     """
+    require_result(estimate, Estimate, "estimate", "fit_estimate")
+    require_result(graph, ParentGraph, "graph", "climb")
     samples = graph.samples
     shape = samples.n_samples, samples.n_features
     check_same_samples((estimate.samples.n_samples, estimate.samples.n_features), shape)
@@ -224,7 +226,7 @@ def merge_modes(
     if n_clusters is not None:
         kept = keep_most_significant(tree, n_clusters)
     else:
-        kept = keep_significant(tree, least, gap=gap if min_significance is None else "none")
+        kept = without_chance(tree, least, gap if min_significance is None else "none")
     merged = replace(forest, labels=kept.leaf_labels, roots=kept.leaf_indices)
     return merge_small(Clusters(merged, forest, tree, least_kept(kept, least)), min_cluster_size)
 

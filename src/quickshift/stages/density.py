@@ -13,6 +13,7 @@ from quickshift.bundles import Bundle, counted, number
 from quickshift.checks.clustering import check_bandwidth_underflow, check_rtol
 from quickshift.checks.numbers import check_bandwidth
 from quickshift.checks.points import check_n_features, check_points
+from quickshift.checks.results import require_result
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import density_bytes, prepare_bytes, require_memory
 from quickshift.progress import Progress, Report, reporting
@@ -237,6 +238,7 @@ def fit_estimate(
     >>> estimate.sums()
     array([2., 2., 1.])
     """
+    require_result(samples, Samples, "samples", "prepare")
     return make_estimate(samples, bandwidth, get_kernel(kernel), check_rtol(rtol), n_jobs)
 
 

@@ -11,8 +11,8 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_n_trees, check_taus
-from quickshift.checks.numbers import check_count
-from quickshift.checks.results import check_parents_have_weight
+from quickshift.checks.numbers import check_count, n_axes
+from quickshift.checks.results import check_parents_have_weight, require_result
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.parent_graph import ParentGraph
@@ -102,7 +102,8 @@ def cut(
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    absent = np.flatnonzero(np.isnan(graph.distance)) if np.ndim(tau) else None
+    require_result(graph, ParentGraph, "graph", "climb")
+    absent = np.flatnonzero(np.isnan(graph.distance)) if n_axes(tau) else None
     length = check_taus(tau, graph.distance.size, ignored=absent)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
@@ -164,6 +165,7 @@ def cut_into(
     >>> forest.labels, forest.tau
     (array([1, 1, 0]), 1.0)
     """
+    require_result(graph, ParentGraph, "graph", "climb")
     least, most = numbers_of_trees(graph)
     what = "the number of distinct samples of positive weight"
     wanted = check_count(n_clusters, "n_clusters", most, what)
@@ -171,7 +173,9 @@ def cut_into(
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     compared = graph
     if relative_to is not None:
-        compared = replace(graph, distance=graph.distance / np.maximum(relative_to, _SMALLEST))
+        absent = np.flatnonzero(np.isnan(graph.distance))
+        lengths = check_taus(relative_to, graph.distance.size, ignored=absent)
+        compared = replace(graph, distance=graph.distance / np.maximum(lengths, _SMALLEST))
     distance, tau = without_longest(compared, wanted)
     with reporting(progress, "cut_into"):
         labels, roots = number_trees(compared, distance, tau, n_jobs)
@@ -276,6 +280,7 @@ def linkage(graph: ParentGraph) -> Floats:
     array([[0., 1., 1., 2.],
            [2., 3., 2., 3.]])
     """
+    require_result(graph, ParentGraph, "graph", "climb")
     _core.find_roots(graph.parent, graph.distance, np.inf)  # raises if there is a cycle
     present = np.flatnonzero(~np.isnan(graph.distance))
     position = np.full(graph.parent.size, -1, dtype=np.int64)

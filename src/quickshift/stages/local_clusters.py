@@ -16,6 +16,7 @@ from quickshift.checks.clustering import (
     check_scale_underflow,
     check_ties,
 )
+from quickshift.checks.results import require_result
 from quickshift.memory import local_fit_bytes, require_memory
 from quickshift.progress import Progress
 from quickshift.stages.clusters import SHORTEST, Clusters, merge_modes, merge_small
@@ -152,6 +153,7 @@ def find_local_clusters(
     >>> np.bincount(found.clusters.forest.labels)
     array([60, 40])
     """
+    require_result(samples, Samples, "samples", "prepare")
     settings = LocalSettings(
         checked_neighbors(n_neighbors, samples),
         check_cut(tau, n_clusters, samples.n_samples),

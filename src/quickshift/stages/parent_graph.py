@@ -13,6 +13,7 @@ from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_taus, check_ties
 from quickshift.checks.numbers import check_count
 from quickshift.checks.points import check_density, check_n_features, check_points
+from quickshift.checks.results import require_result
 from quickshift.memory import climb_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.density import SIGNIFICANT_BITS
@@ -194,6 +195,7 @@ def assign(
     >>> assign(graph, np.array([[1.8]]), np.array([2.5]), tau=2.0)
     array([2])
     """
+    require_result(graph, ParentGraph, "graph", "climb")
     points = check_points(queries, "queries")
     check_n_features(points, graph.samples.n_features, "queries")
     heights = check_density(density, points.shape[0])

@@ -17,7 +17,8 @@ from quickshift.bandwidth import (
     tau_rule,
 )
 from quickshift.checks.clustering import check_rtol
-from quickshift.checks.numbers import check_choice
+from quickshift.checks.numbers import check_choice, check_positive
+from quickshift.checks.results import require_result
 from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting
@@ -73,6 +74,7 @@ def choose_bandwidth(
     >>> round(choose_bandwidth(samples, "paper"), 3)
     0.843
     """
+    require_result(samples, Samples, "samples", "prepare")
     check_choice(rule, "bandwidth", RULES)
     chosen, tolerance = get_kernel(kernel), check_rtol(rtol)
     _require_memory(samples, "choose_bandwidth")
@@ -253,9 +255,11 @@ def choose_tau(
     >>> choose_tau(prepare([[0.0], [1.0], [2.0], [3.0]]), 2.0)
     3.0
     """
+    require_result(samples, Samples, "samples", "prepare")
     chosen = get_kernel(kernel)
+    h = check_positive(bandwidth, "bandwidth")
     _require_memory(samples, "choose_tau")
-    return automatic_tau(samples, bandwidth, chosen, n_jobs=n_jobs, progress=progress)
+    return automatic_tau(samples, h, chosen, n_jobs=n_jobs, progress=progress)
 
 
 def automatic_tau(

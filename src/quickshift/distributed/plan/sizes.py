@@ -6,11 +6,11 @@ from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.distributed.executors import DaskWorkers, Executor
 from quickshift.memory import available_memory, fit_bytes, local_fit_bytes, prepare_bytes
 
-__all__ = ["memory_for", "rows_per_box"]
+__all__ = ["PARTITIONS_EXPECTED", "memory_for", "number_of_boxes", "rows_per_box"]
 
 _MOST_ROWS = 4_000_000  # of a box; larger boxes only make tasks longer
 _FEW_ROWS = 50_000  # a box with fewer rows is not worth a task of its own
-_EXPECTED = "a whole number of at least 1, or 'auto'"
+PARTITIONS_EXPECTED = "a whole number of at least 1, or 'auto'"
 _MARGIN = 2.0  # rows with their halo, in rows without
 
 
@@ -64,8 +64,10 @@ def number_of_boxes(n_partitions: int | str, n_rows: int, most_rows: int, slots:
     (1, 12)
     """
     if not isinstance(n_partitions, str):
-        return min(check_whole(n_partitions, "n_partitions", 1, expected=_EXPECTED), n_rows)
+        return min(
+            check_whole(n_partitions, "n_partitions", 1, expected=PARTITIONS_EXPECTED), n_rows
+        )
     if n_partitions != "auto":
-        raise ValueError(f"n_partitions is {n_partitions!r}, expected {_EXPECTED}.")
+        raise ValueError(f"n_partitions is {n_partitions!r}, expected {PARTITIONS_EXPECTED}.")
     fitting = math.ceil(1.2 * n_rows / min(most_rows, _MOST_ROWS))  # boxes are not quite equal
     return max(fitting, min(2 * slots, n_rows // _FEW_ROWS), 1)

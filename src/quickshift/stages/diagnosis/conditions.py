@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quickshift.checks.numbers import check_length, check_nonnegative, check_tau
+from quickshift.checks.numbers import check_length, check_nonnegative, check_tau, check_whole
 from quickshift.kernels import get_kernel
 
 __all__ = [
@@ -85,6 +85,7 @@ def conditions(
     >>> print(found[1].sentence)
     log n / (n (h/σ̄)ᵈ) is 0.6908, which is small (below 1), as required.
     """
+    d = check_whole(d, "d", 1)
     size, scale = max(check_nonnegative(n, "n"), 1.0), check_nonnegative(spread, "spread")
     bandwidth, length = check_length(h, "h"), check_tau(tau)
     h_scaled, tau_scaled = (x / scale if scale else math.inf for x in (bandwidth, length))

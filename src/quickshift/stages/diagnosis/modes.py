@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.checks.numbers import check_length, check_nonnegative, check_tau
 from quickshift.checks.points import check_rows
+from quickshift.checks.results import require_result
 from quickshift.stages.diagnosis.neighborhoods import (
     NeighborIndex,
     StepFunction,
@@ -126,6 +127,7 @@ def mode_steps(
     >>> drop.radii, drop.values
     (array([2., 3.]), array([ 0.5, -1. ]))
     """
+    require_result(graph, ParentGraph, "graph", "climb")
     length = check_length(mode_radius, "mode_radius")
     neighbors = index_neighbors(graph.samples, graph.heights)
     rows = check_rows(row, "row", graph.samples.n_samples).reshape(1)
@@ -191,6 +193,8 @@ def diagnose_modes(
     >>> second.prominence, second.is_minus(1.5, 0.0), second.is_minus(2.0, 0.0)
     (1.0, False, True)
     """
+    require_result(graph, ParentGraph, "graph", "climb")
+    require_result(tree, ClusterTree, "tree", "link")
     length = check_length(mode_radius, "mode_radius")
     modes = check_rows(rows, "rows", graph.samples.n_samples).ravel()
     neighbors = index_neighbors(graph.samples, graph.heights)
@@ -301,6 +305,7 @@ def mode_recovery(
     >>> count.n_modes, count.n_minus, count.bound, count.n_found, count.recovered
     (3, 1, 2, 2, array([0, 3]))
     """
+    require_result(graph, ParentGraph, "graph", "climb")
     length, radius = check_tau(tau), check_length(mode_radius, "mode_radius")
     slack, margin = check_nonnegative(epsilon, "epsilon"), check_nonnegative(delta, "delta")
     radii = RecoveryRadii(length, radius, max(length - slack, 0.0), length + slack)

@@ -10,6 +10,7 @@ from quickshift.arrays import Floats, Indices
 from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.numbers import check_length
 from quickshift.checks.regression import check_grid, check_one_output
+from quickshift.checks.results import require_result
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 
 __all__ = ["Branch", "trace"]
@@ -112,6 +113,7 @@ def trace(grid: ArrayLike, modes: ConditionalModes, *, longest_step: float) -> l
     [0.  0.1] [1.  1.5]
     [0.  0.1 0.2] [4.  4.  4.5]
     """
+    require_result(modes, ConditionalModes, "modes", "conditional_modes")
     check_one_output(modes.values)
     return follow(check_grid(grid, len(modes)), modes, check_length(longest_step, "longest_step"))
 

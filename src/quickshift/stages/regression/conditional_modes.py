@@ -17,6 +17,7 @@ from quickshift.bundles import counted, span
 from quickshift.checks.numbers import check_tau
 from quickshift.checks.points import check_n_features, check_points
 from quickshift.checks.regression import check_min_density_ratio
+from quickshift.checks.results import require_result
 from quickshift.extras import optional_import
 from quickshift.progress import Progress, reporting
 from quickshift.stages.regression.basins import probabilities_on_line
@@ -204,6 +205,7 @@ def conditional_modes(
     >>> modes.probabilities
     array([0.666..., 0.333...])
     """
+    require_result(joint, Joint, "joint", "prepare_joint")
     points = check_points(queries, "queries")
     check_n_features(points, joint.features.samples.n_features, "queries")
     options = ModeOptions(

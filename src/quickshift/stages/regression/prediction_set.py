@@ -13,8 +13,15 @@ from numpy.typing import ArrayLike
 
 from quickshift.arrays import Flags, Floats
 from quickshift.bundles import counted, number, span
+from quickshift.checks.numbers import check_nonnegative
 from quickshift.checks.points import check_responses
-from quickshift.checks.regression import check_response_shape
+from quickshift.checks.regression import (
+    check_coverage,
+    check_queried_responses,
+    check_response_shape,
+    check_scores,
+)
+from quickshift.checks.results import require_result
 from quickshift.stages.regression.conditional_modes import ConditionalModes
 from quickshift.stages.regression.ragged import Ragged
 
@@ -120,7 +127,8 @@ def nonconformity_scores(modes: ConditionalModes, y: Floats) -> Floats:
     >>> nonconformity_scores(modes, np.array([3.5, 0.0]))
     array([0.5, inf])
     """
-    values, responses = modes.values, y[modes.queries]
+    require_result(modes, ConditionalModes, "modes", "conditional_modes")
+    values, responses = modes.values, check_queried_responses(y, len(modes))[modes.queries]
     gaps = np.abs(values - responses)
     # Enlarge a score if the interval of that radius around the mode would miss the response because
     # its ends are rounded.
@@ -160,6 +168,12 @@ def conformal_radius(scores: Floats, weights: Floats, coverage: float) -> float:
     >>> conformal_radius(np.array([3.0, 1.0, 2.0, 4.0]), np.ones(4), 0.9)
     inf
     """
+    scores, weights = check_scores(scores, weights)
+    return radius_of_scores(scores, weights, check_coverage(coverage))
+
+
+def radius_of_scores(scores: Floats, weights: Floats, coverage: float) -> float:
+    """Return the radius as `conformal_radius` does, from checked arguments."""
     order = np.argsort(scores, kind="stable")
     reached = np.cumsum(weights[order])
     total = float(reached[-1]) if len(reached) else 0.0
@@ -184,6 +198,8 @@ def set_around(modes: ConditionalModes, radius: float) -> PredictionSet:
     >>> set_around(modes, 1.5)[0]
     array([[-0.5,  5.5]])
     """
+    require_result(modes, ConditionalModes, "modes", "conditional_modes")
+    check_nonnegative(radius, "radius")
     if np.isinf(radius):
         everything = np.full((len(modes), *modes.values.shape[1:]), np.inf)
         return PredictionSet(np.arange(len(modes) + 1), -everything, everything)

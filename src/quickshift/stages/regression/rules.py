@@ -16,6 +16,7 @@ from quickshift.bandwidth import (
 )
 from quickshift.checks.numbers import check_choice
 from quickshift.checks.regression import check_bandwidth_pair, check_rule_serves_outputs
+from quickshift.checks.results import require_result
 from quickshift.kernels import get_kernel
 from quickshift.memory import prepare_bytes, require_memory
 from quickshift.progress import Progress, reporting
@@ -29,8 +30,8 @@ from quickshift.stages.regression.joint import (
     wrapped,
 )
 from quickshift.stages.regression.prediction_set import (
-    conformal_radius,
     nonconformity_scores,
+    radius_of_scores,
     set_around,
 )
 from quickshift.stages.regression.response_space import ModeOptions
@@ -74,6 +75,7 @@ def choose_joint_tau(joint: Joint) -> float:
         max(0.3 h_G, 99th percentile of the distance from a response to the nearest distinct one),
         where h_G is the bandwidth in y of the Gaussian kernel that has the same variance per axis.
     """
+    require_result(joint, Joint, "joint", "prepare_joint")
     if joint.n_outputs > 1:
         require_memory(prepare_bytes(*joint.y.shape), "choose_joint_tau", joint.y.shape)
     return automatic_joint_tau(joint)
@@ -135,6 +137,7 @@ def choose_joint_bandwidth(
     (float, float)
         h_x and h_y.
     """
+    require_result(data, RegressionData, "data", "RegressionData")
     check_choice(rule, "bandwidth", JOINT_RULES, "a positive number, a pair of them or ")
     checked = checked_data(
         data.X,
@@ -253,6 +256,6 @@ def _mean_length(
     """Return the mean length of the prediction sets at held-out samples."""
     pair, divisor = check_bandwidth_pair(pair, get_kernel(kept.kernel), kept.period)
     modes = modes_of(estimate_joint(kept, pair, divisor), out.X)
-    radius = conformal_radius(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
+    radius = radius_of_scores(nonconformity_scores(modes, out.y), out.weights, _COVERAGE)
     lengths = set_around(modes, radius).lengths
     return float(np.average(lengths, weights=out.weights)) if np.isfinite(radius) else np.inf

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from quickshift.checks.numbers import check_positive
+from quickshift.checks.numbers import check_nonnegative, check_positive, check_real
+from quickshift.kernels import get_kernel
 from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, Table
 
 __all__ = ["chance_significance", "per_drop"]
@@ -59,15 +60,18 @@ def chance_significance(
     >>> chance_significance(3, 1) == chance_significance(8, 1)
     True
     """
+    total_weight = check_nonnegative(total_weight, "total_weight")
+    features = check_real(n_features, "n_features", "a number of at least 1", 1)
+    kernel = get_kernel(kernel).name
     if scale is None:
-        d = n_features if kernel == "gaussian" else min(n_features, _MOST_FOR_ANY_KERNEL)
+        d = features if kernel == "gaussian" else min(features, _MOST_FOR_ANY_KERNEL)
         log_unit = -0.5 * d * math.log(2.0)  # of the Gaussian kernel
         drop = _SPARE * _interpolated(GLOBAL, total_weight, d)
         return max(drop * per_drop(log_unit), _LEAST)
-    return chance_by_scale(total_weight, n_features, check_positive(scale, "scale"))
+    return chance_by_scale(total_weight, features, check_positive(scale, "scale"))
 
 
-def chance_by_scale(total_weight: float, n_features: int, scale: float) -> float:
+def chance_by_scale(total_weight: float, n_features: float, scale: float) -> float:
     """Return the significance due to chance under local scale, from checked arguments."""
     by_scale = {s: _interpolated(table, total_weight, n_features) for s, table in LOCAL.items()}
     return _along(scale, by_scale) * math.sqrt(n_features)
@@ -82,7 +86,7 @@ def per_drop(log_unit: float) -> float:
     return math.exp(min(-0.5 * log_unit, _MOST_LOG))
 
 
-def _interpolated(table: Table, n: float, d: int) -> float:
+def _interpolated(table: Table, n: float, d: float) -> float:
     """Interpolate in a table, first each row at a number of samples, then between the rows."""
     rows = {features: _along(max(n, 1.0), row) for features, row in table.items()}
     return _along(d, rows)

@@ -13,20 +13,15 @@ from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_taus
-from quickshift.checks.numbers import check_length, check_nonnegative
+from quickshift.checks.numbers import check_length, check_nonnegative, n_axes
 from quickshift.checks.points import check_finite_density, check_rows
-from quickshift.checks.results import check_same_rows
+from quickshift.checks.results import check_same_rows, require_result
 from quickshift.memory import link_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.forest import Forest
 from quickshift.stages.samples import Samples, prepare
-from quickshift.stages.tree.export import (
-    read_tree,
-    to_linkage,
-    to_networkx,
-    to_pandas,
-    write_tree,
-)
+from quickshift.stages.tree.export import to_linkage, to_networkx, to_pandas
+from quickshift.stages.tree.files import read_tree, write_tree
 from quickshift.stages.tree.merges import joined_leaves, merges_of_leaves
 from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.threads import resolve_threads
@@ -385,7 +380,8 @@ class ClusterTree(Bundle):
         Parameters
         ----------
         path : str or Path
-            The file to read.
+            The file to read. Nothing in it is executed. A file that is damaged, or that is no
+            tree, is a ValueError.
 
         Returns
         -------
@@ -461,9 +457,10 @@ def link(
     >>> link(X, density, cut(climb(X, density), 1.5), 1.5).merges
     array([[0., 1., 1.]])
     """
+    require_result(forest, Forest, "forest", "cut")
     samples = prepare(X, period=period, n_jobs=n_jobs, progress=progress)
     absent = samples.tree.absent_rows()
-    if np.ndim(tau) == 0:
+    if n_axes(tau) == 0:
         length: float | Floats = check_length(tau, "tau")
     else:
         length = check_taus(tau, samples.n_samples, ignored=absent)

@@ -7,7 +7,9 @@ from quickshift.arrays import Flags, Indices
 from quickshift.checks.results import (
     check_common_samples,
     check_comparable_trees,
+    check_known_density,
     check_known_features,
+    require_result,
 )
 from quickshift.stages.tree.cluster_tree import ClusterTree
 from quickshift.stages.tree.known_tree import KnownDensity, known_tree
@@ -54,7 +56,9 @@ def merge_distortion(
     >>> merge_distortion(narrow, wide)
     1.0
     """
+    require_result(tree_a, ClusterTree, "tree_a", "link")
     if not isinstance(tree_b, ClusterTree):
+        check_known_density(tree_b, "tree_b")
         check_known_features(tree_b.n_features, X)
         tree_b = known_tree(X, tree_b)  # type: ignore[arg-type]  # X is not None
     check_comparable_trees((tree_a.log_unit, tree_b.log_unit), (tree_a.density, tree_b.density))

@@ -1,7 +1,5 @@
-"""Cluster trees in the formats of other libraries, and as files."""
+"""Cluster trees in the formats of other libraries."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,21 +15,7 @@ if TYPE_CHECKING:
 
     from quickshift.stages.tree.cluster_tree import ClusterTree
 
-__all__ = ["leaf_columns", "read_tree", "to_linkage", "to_networkx", "to_pandas", "write_tree"]
-
-_FORMAT = "quickshift cluster tree"
-_VERSION = 2
-_READABLE = (1, 2)  # version 1 has one tau for all samples, and no power
-_ARRAYS = (
-    "leaf_labels",
-    "leaf_indices",
-    "density",
-    "merges",
-    "sizes",
-    "towards",
-    "pieces",
-    "piece_merges",
-)
+__all__ = ["leaf_columns", "to_linkage", "to_networkx", "to_pandas"]
 
 
 def to_linkage(tree: "ClusterTree") -> Floats:
@@ -87,35 +71,3 @@ def to_networkx(tree: "ClusterTree") -> "networkx.DiGraph":
     for survivor, absorbed, level in tree.merges.tolist():
         graph.add_edge(int(absorbed), int(survivor), level=level)
     return graph
-
-
-def write_tree(tree: "ClusterTree", path: str | Path) -> None:
-    """Write a tree as an .npz file of plain arrays, one of which holds the scalars as JSON."""
-    about = {"format": _FORMAT, "version": _VERSION}
-    numbers = json.dumps({**about, "log_unit": tree.log_unit, "power": tree.power})
-    with Path(path).open("wb") as file:
-        arrays = {name: getattr(tree, name) for name in (*_ARRAYS, "tau")}
-        if tree.significance is not None:
-            arrays["significance"] = tree.significance
-        np.savez_compressed(file, json=np.array(numbers), **arrays)
-
-
-def read_tree(path: str | Path) -> dict[str, Any]:
-    """Read a file written by `write_tree`; no code in the file is executed."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            numbers = json.loads(str(file["json"]))
-            if numbers["format"] != _FORMAT or numbers["version"] not in _READABLE:
-                raise ValueError(f"format {numbers['format']!r}, version {numbers['version']!r}")
-            fields = {name: file[name] for name in _ARRAYS}
-            fields["significance"] = file.get("significance")
-            tau = file["tau"] if "tau" in file else np.float64(numbers["tau"])
-    except (KeyError, ValueError, TypeError, EOFError) as error:
-        message = (
-            f"{str(path)!r} is not a cluster tree that this version can read ({error}), expected a "
-            f"file written by ClusterTree.save. Save the tree again with this version."
-        )
-        raise ValueError(message) from error
-    fields["tau"] = tau if tau.ndim else float(tau)
-    fields["log_unit"], fields["power"] = float(numbers["log_unit"]), numbers.get("power", 1.0)
-    return fields

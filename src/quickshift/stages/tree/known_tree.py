@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Floats
 from quickshift.checks.numbers import check_count
 from quickshift.checks.points import check_n_features, check_points
-from quickshift.checks.results import check_known_features
+from quickshift.checks.results import check_known_density, check_known_features
 from quickshift.stages.forest import cut
 from quickshift.stages.parent_graph import climb
 from quickshift.stages.tree.cluster_tree import ClusterTree, link
@@ -69,6 +69,7 @@ def known_tree(
     >>> tree.labels(), tree.merge_level(0, [1, 2]).round(3)
     (array([1, 1, 0]), array([0.176, 0.054]))
     """
+    check_known_density(known, "known")
     points = check_points(X).astype(np.float64)
     check_n_features(points, known.n_features, "X")
     check_known_features(known.n_features, X)

@@ -8,7 +8,8 @@ import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
-from quickshift.checks.numbers import check_count
+from quickshift.checks.numbers import check_choice, check_count, check_nonnegative
+from quickshift.checks.results import require_result
 from quickshift.stages.density import Estimate, heights_at_points
 from quickshift.stages.local_scale import LocalScale, levels_of, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
@@ -81,6 +82,9 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     >>> assess(tree, estimate, graph).significance.round(2)
     array([ inf, 0.61])
     """
+    require_result(tree, ClusterTree, "tree", "link")
+    require_result(estimate, Estimate, "estimate", "fit_estimate")
+    require_result(graph, ParentGraph, "graph", "climb")
     _, weights = estimate.samples.tree.first_rows()
     least = float(weights.min())
     return assess_by_sums(tree, estimate, graph, lambda x: heights_at_points(estimate, x), least)
@@ -182,6 +186,9 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     ClusterTree
         The same tree with its ``significance``.
     """
+    require_result(tree, ClusterTree, "tree", "link")
+    require_result(scale, LocalScale, "scale", "local_scale")
+    require_result(graph, ParentGraph, "graph", "climb")
     errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     return assess_by_levels(tree, graph, lambda x: levels_of(scales_at_points(scale, x)[0]), errors)
 
@@ -300,6 +307,13 @@ def keep_significant(tree: ClusterTree, least: float, *, gap: str = "largest") -
     >>> keep_significant(tree, 0.5).labels(), keep_significant(tree, 1.0).labels()
     (array([0, 0, 0, 1, 1]), array([0, 0, 0, 0, 0]))
     """
+    require_result(tree, ClusterTree, "tree", "link")
+    threshold = check_nonnegative(least, "least")
+    return without_chance(tree, threshold, check_choice(gap, "gap", ("largest", "last", "none")))
+
+
+def without_chance(tree: ClusterTree, least: float, gap: str) -> ClusterTree:
+    """Remove leaves as `keep_significant` does, from checked arguments."""
     significance = tree.known_significance()
     if gap == "none":
         return contract(tree, significance < least)
@@ -369,6 +383,7 @@ def keep_most_significant(tree: ClusterTree, n_leaves: int) -> ClusterTree:
     >>> keep_most_significant(tree, 2).labels()
     array([0, 0, 0, 1, 1, 1])
     """
+    require_result(tree, ClusterTree, "tree", "link")
     significance = tree.known_significance()
     wanted = check_count(n_leaves, "n_clusters", significance.size, "the number of modes")
     unconnected = int((tree.towards < 0).sum())
