@@ -155,7 +155,8 @@ export class CutPanel {
     this.curve.replaceChildren(
       ...logTicks(0.9, most, 5).flatMap((k) => [
         svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
-        svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
+        svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" },
+          k < 1e5 ? String(k) : k.toExponential().replace("+", "")),
       ]),
       svg("path", { class: "area", d: `${path}V${bottom}H${x(0)}Z` }),
       svg("path", { class: "steps", d: path }),
