@@ -15,7 +15,7 @@ __all__ = ["score_ladder", "tau_ladder"]
 
 _FEW = 2000  # sliders begin where there are about this many clusters
 _LARGEST = 1e308
-_CLOSE = 0.08  # marks that are closer than this part of the slider have one text
+_CLOSE = 0.05  # marks that are closer than this part of the slider have one text
 
 
 def tau_ladder(
