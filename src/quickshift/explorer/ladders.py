@@ -1,5 +1,6 @@
 """Ladders: the values that a slider of the page offers, and the number of clusters at each."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ __all__ = ["score_ladder", "tau_ladder"]
 
 _FEW = 2000  # sliders begin where there are about this many clusters
 _LARGEST = 1e308
+_CLOSE = 0.05  # marks that are closer than this part of the slider have one text
 
 
 def tau_ladder(
@@ -141,8 +143,15 @@ def _ends(starts: Floats, counts: Indices, shown: list[float]) -> tuple[float, f
 
 
 def _described(marks: Mapping[str, float], low: float, high: float) -> dict[str, Any]:
-    listed = [{"at": at, "text": text} for text, at in marks.items()]
-    return {"marks": listed, "low": low, "high": max(high, low * 1.01)}
+    """Return marked values, where one text stands for two that are close, and the ends."""
+    high = max(high, low * 1.01)
+    listed: list[dict[str, Any]] = []
+    for text, at in sorted(marks.items(), key=lambda mark: mark[1]):
+        listed.append({"at": at, "text": text})
+        if len(listed) > 1 and math.log(at / listed[-2]["at"]) < _CLOSE * math.log(high / low):
+            listed[-2]["text"] += f", {text}"
+            listed[-1]["text"] = ""
+    return {"marks": listed, "low": low, "high": high}
 
 
 def _sections(key: str, starts: Floats, values: Floats, counts: NDArray[Any]) -> dict[str, Section]:

@@ -57,10 +57,10 @@ export class ClusterView extends CutView {
     this.highlighted = -1;
     this.paint();
     this.plot.move();
-    this.panels.follow();
     clearTimeout(this.timer);
-    if (this.n > MANY) this.timer = setTimeout(() => this.settle(), SETTLED);
-    else this.settle();
+    if (this.n <= MANY) return this.settle();
+    this.panels.decision?.draw(); // what is fast, while a slider moves
+    this.timer = setTimeout(() => this.settle(), SETTLED);
   }
 
   settle() {

@@ -9,7 +9,6 @@ const STEPS = 1000;
 const THUMB = 9; // half the width of the slider's thumb, in CSS pixels
 const LEFT = 40; // room for numbers of clusters
 const HEIGHT = 104;
-const NEAR = 40; // marks that are closer, in CSS pixels, have one text
 
 export class CutPanel {
   /** @param {Ladder[]} ladders
@@ -155,28 +154,17 @@ export class CutPanel {
     this.curve.replaceChildren(
       ...logTicks(0.9, most, 5).flatMap((k) => [
         svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(k), y2: y(k) }),
-        svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" }, short(k)),
+        svg("text", { x: LEFT - 6, y: y(k) + 4, "text-anchor": "end" },
+          k < 1e5 ? String(k) : k.toExponential().replace("+", "")),
       ]),
       svg("path", { class: "area", d: `${path}V${bottom}H${x(0)}Z` }),
       svg("path", { class: "steps", d: path }),
       ...marks.map(({ at }) => svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: bottom })),
-      ...joined(marks).map((mark) => text(mark.at, 10, mark.text)),
+      ...marks.map((mark) => text(mark.at, 10, mark.text)),
       ...logTicks(ladder.low, ladder.high, width / 70).map((value) =>
         text(x(this.share(value)), HEIGHT - 5, short(value))),
       svg("line", { class: "now", x1: now, x2: now, y1: top, y2: bottom }),
       svg("circle", { class: "now", cx: now, cy: y(ladder.counts[this.step]), r: 4 }),
     );
   }
-}
-
-/** Join the texts of marks that are close. @param {import("./ladder.js").Mark[]} marks at pixels */
-export function joined(marks) {
-  /** @type {import("./ladder.js").Mark[]} */
-  const texts = [];
-  for (const { at, text } of [...marks].sort((a, b) => a.at - b.at)) {
-    const last = texts.at(-1);
-    if (!last || at - last.at >= NEAR) texts.push({ at, text });
-    else texts.splice(-1, 1, { at: (last.at + at) / 2, text: `${last.text}, ${text}` });
-  }
-  return texts;
 }

@@ -170,14 +170,11 @@ export class DecisionGraph {
 
   /** Move the line to the next number of clusters. @param {KeyboardEvent} event */
   key(event) {
-    const signs = /** @type {Record<string, number>} */ ({
-      ArrowUp: -1, ArrowRight: -1, ArrowDown: 1, ArrowLeft: 1,
-    });
-    if (!signs[event.key]) return;
+    if (!/^Arrow/.test(event.key)) return;
     event.preventDefault();
-    const { state, cutPanel } = this.view;
-    if (state.ladder !== this.tau) this.view.choose(this.tau, Math.max(this.tau.chosen, 0));
-    cutPanel.by(signs[event.key]);
+    const { view } = this;
+    if (view.state.ladder !== this.tau) view.choose(this.tau, Math.max(this.tau.chosen, 0));
+    view.cutPanel.by(/Up|Right/.test(event.key) ? -1 : 1);
   }
 
   /** Highlight the cluster of the mode under the pointer. @param {PointerEvent} event */

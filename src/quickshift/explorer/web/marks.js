@@ -36,7 +36,7 @@ export function drawAxes(context, plot) {
     const { name, low, high } = plot.columns[axis];
     const [from, to] = corners.map((corner) => corner[side]);
     const valueAt = (/** @type {number} */ share) => low * (1 - share) + high * share;
-    const room = side ? height / 60 : width / 90;
+    const room = ((to - from) * plot.scales[side]) / (side ? 60 : 90);
     context.fillStyle = theme.muted;
     for (const tick of low === high ? [low] : ticks(valueAt(from), valueAt(to), room)) {
       const share = plot.offsetOf(side, tick);

@@ -27,11 +27,6 @@ export class Panels {
     this.element.append(el("section", { class: "table" }, el("h2", {}, "Clusters"), region));
   }
 
-  /** Draw what is fast, while a slider moves. */
-  follow() {
-    this.decision?.draw();
-  }
-
   /** Draw everything. */
   settle() {
     this.decision?.draw();

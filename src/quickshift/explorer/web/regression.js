@@ -80,10 +80,13 @@ export class RegressionView {
 
   /** @param {CanvasRenderingContext2D} context @param {Plot} plot */
   drawBranches(context, plot) {
+    const { paper } = themeOf(plot.element);
     this.branches().forEach(({ start, y }, number) => {
       const color = this.palette[number & 255];
-      Object.assign(context, { strokeStyle: color, fillStyle: color, lineWidth: 3 });
       const places = Array.from(y, (height, k) => this.place(plot, this.arrays.grid[start + k], height));
+      Object.assign(context, { strokeStyle: paper, lineWidth: 6 }); // a rim, against the points
+      line(context, places);
+      Object.assign(context, { strokeStyle: color, fillStyle: color, lineWidth: 3 });
       line(context, places);
       if (places.length === 1) disc(context, places[0], 2);
     });

@@ -23,8 +23,6 @@ void main() {
   pixel = ink * clamp(0.5 * size - r + 0.5, 0.0, 1.0);
 }`;
 
-const NAMES = ["x", "y", "color", "state", "weight"];
-
 /**
  * @typedef {Float32Array | Uint16Array} Offsets
  * @typedef {{view: number[], size: number, alpha: number, coarse: boolean}} Frame
@@ -35,7 +33,6 @@ export class Scatter {
   /** @param {HTMLCanvasElement} canvas @param {number} n */
   constructor(canvas, n) {
     this.canvas = canvas;
-    this.n = n;
     const options = { antialias: false, alpha: true, premultipliedAlpha: true };
     const gl = /** @type {WebGL2RenderingContext | null} */ (canvas.getContext("webgl2", options));
     if (!gl) throw new Error("WebGL2 is not available");
@@ -43,20 +40,12 @@ export class Scatter {
     this.program = compile(gl);
     gl.useProgram(this.program);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.fine = this.layer();
-    this.coarse = this.layer();
+    this.fine = { vertices: gl.createVertexArray(), buffers: {}, length: n };
+    this.coarse = { vertices: gl.createVertexArray(), buffers: {}, length: 0 };
     this.texture = gl.createTexture();
     /** @type {Int32Array} */
     this.positions = new Int32Array(0); // one in each cell of the coarse picture
     this.side = 0; // of a cell
-  }
-
-  /** Create the buffers of one set of points. */
-  layer() {
-    const { gl } = this;
-    const vertices = gl.createVertexArray();
-    const buffers = Object.fromEntries(NAMES.map((name) => [name, gl.createBuffer()]));
-    return { vertices, buffers, length: 0 };
   }
 
   /** Set a value of all points.
@@ -65,6 +54,7 @@ export class Scatter {
     const { gl } = this;
     const place = gl.getAttribLocation(this.program, name);
     gl.bindVertexArray(layer.vertices);
+    layer.buffers[name] ??= gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, layer.buffers[name]);
     gl.bufferData(gl.ARRAY_BUFFER, values, name === "color" ? gl.DYNAMIC_DRAW : gl.STATIC_DRAW);
     gl.enableVertexAttribArray(place);
@@ -82,7 +72,6 @@ export class Scatter {
     const { gl, fine, coarse } = this;
     this.set(fine, "x", x);
     this.set(fine, "y", y);
-    fine.length = this.n;
     gl.disableVertexAttribArray(gl.getAttribLocation(this.program, "weight"));
     gl.vertexAttrib1f(gl.getAttribLocation(this.program, "weight"), 1);
     const picture = cells.picture();
