@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,17 @@ EXPECTED = quickshift.QuickShift().fit(X).labels_
 @pytest.fixture
 def _inline(monkeypatch):
     monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+
+
+def collection(kind):
+    """Return the points as an array, a dask array or a dask data frame."""
+    if kind == "dask array":
+        return pytest.importorskip("dask.array").from_array(X, chunks=(500, 2))
+    if kind == "dask data frame":
+        frames = pytest.importorskip("dask.dataframe")
+        pandas = pytest.importorskip("pandas")
+        return frames.from_pandas(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1]}), npartitions=3)
+    return X
 
 
 # Interrupted runs
@@ -45,6 +58,22 @@ def test_a_resumed_run_does_not_repeat_passes(stopped, tmp_path):
     assert stopped in seen
 
 
+@pytest.mark.parametrize("kind", ["array", "dask array", "dask data frame"])
+@pytest.mark.usefixtures("_inline")
+def test_a_resumed_run_recognizes_data_that_are_not_in_files(kind, tmp_path):
+    def stop(name, _):
+        if name == "climb":
+            raise StoppedError
+
+    given = {"directory": tmp_path, "n_partitions": 4}
+    with pytest.raises(StoppedError):
+        QuickShift(progress=stop, **given).fit(collection(kind))
+    seen = []
+    model = QuickShift(progress=lambda name, _: seen.append(name), resume=True, **given)
+    np.testing.assert_array_equal(model.fit(collection(kind)).labels_, EXPECTED)
+    assert seen[0] == "climb"
+
+
 @pytest.mark.parametrize("stopped", ["climb", "higher", "cut"])
 @pytest.mark.usefixtures("_inline")
 def test_a_resumed_run_with_an_infinite_tau(stopped, tmp_path):
@@ -63,6 +92,14 @@ def test_a_resumed_run_with_an_infinite_tau(stopped, tmp_path):
     expected = quickshift.QuickShift(0.1, np.inf).fit(X)
     for tau in (0.2, np.inf):
         np.testing.assert_array_equal(found.labels_at(tau), expected.labels_at(tau))
+
+
+@pytest.mark.usefixtures("_inline")
+def test_a_directory_may_be_the_url_of_a_local_folder(tmp_path):
+    url = f"file://{tmp_path}/runs"
+    found = QuickShift(directory=url, n_partitions=3).fit(X)
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+    assert list((tmp_path / "runs").glob("run-*/box-00002/points.npy"))
 
 
 @pytest.mark.usefixtures("_inline")
@@ -140,20 +177,12 @@ def test_an_input_that_changes_is_noticed(kind, how, tmp_path):
 @pytest.mark.parametrize("kind", ["array", "dask array", "dask data frame"])
 @pytest.mark.usefixtures("_inline")
 def test_a_copy_of_the_input_that_changes_is_noticed(kind, tmp_path):
-    data = X
-    if kind == "dask array":
-        data = pytest.importorskip("dask.array").from_array(X, chunks=(500, 2))
-    if kind == "dask data frame":
-        frames = pytest.importorskip("dask.dataframe")
-        pandas = pytest.importorskip("pandas")
-        data = frames.from_pandas(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1]}), npartitions=3)
-
     def change(name, done):
         if name == "scan" and done == 1.0:
             max((tmp_path / "input").iterdir()).write_bytes(b"other")
 
     with pytest.raises(PassError, match=r"'scatter' failed .*input\S* was changed or removed"):
-        QuickShift(0.4, 0.5, directory=tmp_path, progress=change).fit(data)
+        QuickShift(0.4, 0.5, directory=tmp_path, progress=change).fit(collection(kind))
 
 
 @pytest.mark.usefixtures("_inline")
@@ -288,7 +317,9 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"directory": "s3://bucket/runs"}, "expected the path of a folder"),
+            ({"directory": "s3://bucket/runs"}, "expected the path of a folder or a file:// URL"),
+            ({"directory": Path("s3://bucket/runs")}, "directory is 's3:/bucket/runs', expected"),
+            ({"directory": "file://runs"}, "expected the path of a folder or a file:// URL"),
             ({"bandwidth": "CV"}, "bandwidth is 'CV'"),
             ({"bandwidth": -1.0}, "bandwidth"),
             ({"kernel": "tricube"}, "kernel"),

@@ -65,6 +65,8 @@ def test_wrong_input_says_what_is_expected(tmp_path):
         segment("x.png")
     with pytest.raises(ValueError, match="directory is None but a client is given"):
         segment(PICTURE, client=object())
+    with pytest.raises(ValueError, match=r"directory is 's3://bucket', expected the path"):
+        segment(PICTURE, directory="s3://bucket")
     with pytest.raises(ValueError, match="mask"):
         segment(PICTURE, mask=np.zeros((70, 90), dtype=bool))
     with pytest.raises(ValueError, match="tau is inf"):

@@ -5,11 +5,14 @@ when they are needed.
 """
 
 import glob
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -243,17 +246,14 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]
         layout = data.dtype.str, data.shape, offset_of(data)
         return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
     if hasattr(data, "dask"):
-        return [(str(path), kind, ()) for path, kind in _written_partitions(data, folder)]
+        return [(path, kind, ()) for path, kind in _written_partitions(data, folder)]
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "biuf":
             raise TypeError(
                 f"data is a {type(data).__name__} of type {data.dtype}, expected a plain array of "
                 f"real numbers. Fill masked entries, and convert the others to float64."
             )
-        path = folder / "input.npy"
-        folder.mkdir(parents=True, exist_ok=True)
-        np.save(path, data, allow_pickle=False)
-        return [(str(path), "npy", ())]
+        return [(_copied(folder, "input", ".npy", partial(_save, array=data)), "npy", ())]
     raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
 
 
@@ -314,19 +314,41 @@ def check_stamp(path: str, stamp: tuple[int, int]) -> None:
         )
 
 
-def _written_partitions(data: Any, folder: Path) -> list[tuple[Path, str]]:
-    """Write the partitions of a dask array or data frame, one at a time, into files."""
+def _copied(folder: Path, stem: str, suffix: str, write: Callable[[Path], None]) -> str:
+    """Write a file whose name depends on its content, unless it exists already.
+
+    A run that is resumed with the same data therefore finds the same file, which it takes for
+    unchanged.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[tuple[Path, str]] = []
+    temporary = folder / f".{stem}.{uuid4().hex[:8]}{suffix}"
+    try:
+        write(temporary)
+        with temporary.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        path = folder / f"{stem}-{digest}{suffix}"
+        if not path.exists() or path.stat().st_size != temporary.stat().st_size:
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return str(path)
+
+
+def _save(path: Path, array: Any) -> None:
+    np.save(path, array, allow_pickle=False)
+
+
+def _written_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
+    """Write the partitions of a dask array or data frame, one at a time, into files."""
+    written: list[tuple[str, str]] = []
     if hasattr(data, "partitions") and hasattr(data, "columns"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         for i in range(data.npartitions):
-            path = folder / f"input-{i:06}.parquet"
-            frame = data.get_partition(i).compute()
-            pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), path)
-            written.append((path, "parquet"))
+            frame = pa.Table.from_pandas(data.get_partition(i).compute(), preserve_index=False)
+            write = partial(pq.write_table, frame)
+            written.append((_copied(folder, f"input-{i:06}", ".parquet", write), "parquet"))
         return written
     if data.ndim != 2:
         raise ValueError(
@@ -334,9 +356,8 @@ def _written_partitions(data: Any, folder: Path) -> list[tuple[Path, str]]:
         )
     rows = data.rechunk({1: -1})
     for i in range(rows.numblocks[0]):
-        path = folder / f"input-{i:06}.npy"
-        np.save(path, np.asarray(rows.blocks[i].compute()), allow_pickle=False)
-        written.append((path, "npy"))
+        write = partial(_save, array=np.asarray(rows.blocks[i].compute()))
+        written.append((_copied(folder, f"input-{i:06}", ".npy", write), "npy"))
     return written
 
 

@@ -56,7 +56,7 @@ from quickshift.distributed.results import (
     write_labels,
 )
 from quickshift.distributed.stitch import Edges
-from quickshift.distributed.store import Store, publish
+from quickshift.distributed.store import Store, local_folder, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
@@ -112,9 +112,9 @@ class QuickShift:
         Runs the tasks on the workers of a Dask cluster. Without a client, they run in processes of
         this machine. A script must then call `fit` inside ``if __name__ == "__main__":``.
     directory : str or Path, optional
-        Folder for the files of a run; all workers must see it under the same path. The files need
-        about 60 bytes per row and 16 bytes per coordinate. Without it, they are in a temporary
-        folder until the estimator is deleted.
+        Folder for the files of a run, as a path or a ``file://`` URL; all workers must see it
+        under the same path. The files need about 60 bytes per row and 16 bytes per coordinate.
+        Without it, they are in a temporary folder until the estimator is deleted.
     memory_limit : float or "auto", default="auto"
         Bytes that all tasks together may use; "auto" is half of what is available.
     n_partitions : int or "auto", default="auto"
@@ -298,12 +298,7 @@ class QuickShift:
                     "see under the same path."
                 )
             return Path(tempfile.mkdtemp(prefix="quickshift-")), True
-        if "://" in str(self.directory):
-            raise ValueError(
-                f"directory is {self.directory!r}, expected the path of a folder. Mount the remote "
-                f"storage, and pass the path under which all workers see it."
-            )
-        return Path(self.directory).resolve(), False
+        return local_folder(self.directory), False
 
     def _store(self, folder: Path, chunks: list[Chunk]) -> Store:
         """Return the files of a run; those of other data or parameters have another name."""

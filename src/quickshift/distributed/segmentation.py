@@ -20,11 +20,10 @@ from quickshift.checks.images import (
     check_start_label,
     check_tile,
 )
-from quickshift.checks.numbers import check_path
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
 from quickshift.distributed.pictures import as_file
 from quickshift.distributed.plan.passes import Passes
-from quickshift.distributed.store import Store
+from quickshift.distributed.store import Store, local_folder
 from quickshift.distributed.tasks.tiles import Picture, TileTops, climb_tile, cut_tile, sum_tile
 from quickshift.image.graph import highest_pixels_first
 from quickshift.image.pixels import pixel_settings
@@ -153,7 +152,7 @@ def _folder(client: Any, directory: str | Path | None) -> Path:
                 "under the same path."
             )
         return Path(tempfile.mkdtemp(prefix="quickshift-"))
-    folder = check_path(directory, "directory").resolve() / f"picture-{uuid4().hex[:16]}"
+    folder = local_folder(directory) / f"picture-{uuid4().hex[:16]}"
     folder.mkdir(parents=True)
     return folder
 

@@ -29,6 +29,7 @@ before its own, plus its place in its own box.
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,11 +41,41 @@ from uuid import uuid4
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
+from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
 
-__all__ = ["BLOCK", "Store", "publish", "publish_bytes"]
+__all__ = ["BLOCK", "Store", "local_folder", "publish", "publish_bytes"]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
+
+
+def local_folder(directory: str | Path) -> Path:
+    """Return the folder of a run as an absolute path.
+
+    Tasks open arrays without loading them, read scattered parts of them, and rename files, so the
+    folder has to be part of a file system. The only URLs with such a folder are those of files.
+
+    Examples
+    --------
+    >>> local_folder("file:///scratch/runs").as_posix()
+    '/scratch/runs'
+    >>> local_folder("s3://bucket/runs")
+    Traceback (most recent call last):
+        ...
+    ValueError: directory is 's3://bucket/runs', expected the path of a folder or a file:// URL. ...
+    """
+    path = check_path(directory, "directory")
+    given = str(directory)
+    scheme = re.match("([a-z][a-z0-9+.-]+):/", given)
+    if scheme is None:
+        return path.resolve()
+    local = given.partition("://")[2]
+    if scheme[1] in ("file", "local") and local.startswith("/"):
+        return Path(local).resolve()
+    raise ValueError(
+        f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
+        f"storage, and pass the path under which all workers see it."
+    )
 
 
 def publish(path: Path, array: Any) -> None:
