@@ -20,7 +20,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -53,6 +53,21 @@ test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests
 faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs, write docs/large_equal.md
 	$(BIN)/python -m pytest -m workers $(REPORT)/faults.xml tests/test_distributed_workers.py tests/test_large_benchmark.py $(ARGS)
 	$(BIN)/python benchmarks/equal_page.py faults build/faults.xml
+
+audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known vulnerabilities in what is installed; needs a network
+	$(BIN)/pip-audit --local --skip-editable --strict $(ARGS)
+
+coverage: .venv/.installed .venv/.group-test .venv/.group-coverage  ## line and branch coverage of the Python; fails below 97 %
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest $(ARGS)
+	-$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (20 GB of memory)
+	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
+
+soak: .venv/.installed .venv/.group-test  ## ten minutes of random calls in one process (ARGS="--seconds 60"); memory stays flat
+	$(BIN)/python tests/soak.py $(ARGS)
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
 	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)
@@ -169,7 +184,7 @@ $(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
 	$$*/bin/python $$(PIP_INSTALL) $$(CONSTRAIN) --group $(1)
 	@touch $$@
 endef
-$(foreach group,test browser check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
+$(foreach group,test browser audit coverage check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
 
 build/modules.txt: FORCE
 	@mkdir -p build

@@ -28,7 +28,7 @@ settings.register_profile(
 settings.load_profile("quickshift")
 
 # Doctests are looked for in every file, but these need a browser or arguments.
-collect_ignore = ["browser.py", "js"]
+collect_ignore = ["browser.py", "js", "soak.py"]
 
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is first imported
 

@@ -138,9 +138,9 @@ def is_ours(error):
     """Return whether our code raised the error, and its text says more than the type does."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     ours = SOURCE in Path(last.filename).parents and (last.line or "").startswith("raise ")
-    if isinstance(error, OSError):
-        return error.filename is not None  # of the system, about a path that the user gave
-    kind = TypeError | ValueError | IndexError | AttributeError
+    if isinstance(error, OSError) and error.filename is not None:
+        return True  # of the system, about a path that the user gave
+    kind = TypeError | ValueError | IndexError | AttributeError | FileNotFoundError
     return (
         isinstance(error, kind) and len(str(error)) > 20 and (ours or str(error).startswith(WORDS))
     )

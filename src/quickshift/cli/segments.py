@@ -26,7 +26,9 @@ __all__ = ["labels_of", "opened_picture", "size_facts", "write_segments"]
 _ROWS = 256  # of labels that are counted at once
 
 
-def opened_picture(path: str, bands: Sequence[int] | None) -> AbstractContextManager[Picture]:
+def opened_picture(
+    path: str, bands: Sequence[int] | None, max_pixels: int
+) -> AbstractContextManager[Picture]:
     """Open a picture: a TIFF by rasterio if that is installed, others as a whole.
 
     Parameters
@@ -35,6 +37,8 @@ def opened_picture(path: str, bands: Sequence[int] | None) -> AbstractContextMan
         The file.
     bands : sequence of int or None
         Bands of a raster.
+    max_pixels : int
+        Most pixels of a picture that is decoded as a whole.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def opened_picture(path: str, bands: Sequence[int] | None) -> AbstractContextMan
         return opened_raster(path, bands)
     if bands is not None:
         raise UsageError(f"--bands chooses bands of a .tif file with the extra geo, not of {path}.")
-    return nullcontext(read_picture(path))
+    return nullcontext(read_picture(path, max_pixels))
 
 
 def labels_of(

@@ -21,6 +21,7 @@ $ quickshift segment scene.tif --ratio 500 -o labels.tif --polygons segments.gpk
 labels.tif: uint32, 0 is nodata; segments.gpkg: polygons with the field label"""
 
 _METHOD, _FILES = "Method", "Files"
+_MAX_PIXELS = 178_956_970  # twice Pillow's MAX_IMAGE_PIXELS, beyond which it refuses pictures
 
 Picture = Annotated[
     str,
@@ -57,6 +58,16 @@ Bands = Annotated[
         metavar="NUMBERS",
         rich_help_panel=_FILES,
         show_default=False,
+    ),
+]
+MaxPixels = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Most pixels of a .png, .jpg or other compressed picture; larger ones are refused "
+        "before they are decoded. The default is the limit of Pillow.",
+        metavar="NUMBER",
+        rich_help_panel=_FILES,
     ),
 ]
 Bandwidth = Annotated[
@@ -119,6 +130,7 @@ def segment(
     output: Labels = None,
     polygons: Polygons = None,
     bands: Bands = None,
+    max_pixels: MaxPixels = _MAX_PIXELS,
     force: options.Force = False,
     bandwidth: Bandwidth = 5.0,
     tau: Tau = 10.0,
@@ -149,7 +161,7 @@ def segment(
     }
     from quickshift.cli.segments import labels_of, opened_picture, size_facts, write_segments
 
-    with scratch_folder() as scratch, opened_picture(file, chosen) as picture:
+    with scratch_folder() as scratch, opened_picture(file, chosen, max_pixels) as picture:
         parameters["convert2lab"] = picture.n_channels in (1, 3) if lab is None else lab
         with report.timed("segment"):
             labels = labels_of(

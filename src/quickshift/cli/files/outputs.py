@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _NEARLY_FULL = 1 << 20  # bytes
+_PRIVATE = 0o077  # what others may not do
 
 STANDARD = "-"  # standard input or output in place of a path
 
@@ -76,13 +77,16 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
     """
     path = Path(target).resolve()  # a symbolic link stays, and the file that it names is replaced
     partial = path.with_name(f".quickshift-{uuid4().hex[:12]}{path.suffix}")
+    usual = os.umask(_PRIVATE)  # until it is complete, the file is for its owner alone
     try:
         with writing(target):
             check_target(target, force=force)
             yield partial
+            partial.chmod(0o666 & ~usual)
             _publish(partial, path, force=force)
             note_output(target)
     finally:
+        os.umask(usual)
         # Databases have journals beside them.
         for file in path.parent.glob(f"{glob.escape(partial.name)}*"):
             file.unlink(missing_ok=True)

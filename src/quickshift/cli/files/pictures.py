@@ -71,13 +71,16 @@ class Picture:
         return math.prod(self.image.shape[2:])
 
 
-def read_picture(path: str) -> Picture:
+def read_picture(path: str, max_pixels: int) -> Picture:
     """Read a picture; one of an .npy file is mapped into memory.
 
     Parameters
     ----------
     path : str
         The file.
+    max_pixels : int
+        Most pixels that a picture may declare: a small file can decode to any size. Arrays are not
+        decoded, so there is no limit for them.
 
     Returns
     -------
@@ -90,7 +93,7 @@ def read_picture(path: str) -> Picture:
             if image.ndim not in (2, 3):
                 raise ValueError(f"it has shape {image.shape}, expected rows, columns, channels")
         else:
-            image, mask = _read_by_pillow(path)
+            image, mask = _read_by_pillow(path, max_pixels)
     except (ValueError, OSError, SyntaxError, EOFError) as error:  # Pillow raises all of these
         raise CommandError(f"{path} cannot be read as a picture: {error}. Convert it.") from error
     needed = segment_bytes(math.prod(image.shape[:2]), math.prod(image.shape[2:]))
@@ -125,10 +128,10 @@ def write_picture(labels: Numbers, target: str, *, force: bool) -> None:
         image.save(file, format="PNG")
 
 
-def _read_by_pillow(path: str) -> tuple[Numbers, Flags | None]:
+def _read_by_pillow(path: str, max_pixels: int) -> tuple[Numbers, Flags | None]:
     """Return the colors, and where the picture is not transparent."""
     with _pillow() as pillow, pillow.open(path) as opened:
-        _check_size(opened)
+        _check_size(opened, max_pixels)
         if opened.format == "TIFF" and _GEO_KEYS in opened.tag_v2:
             raise CommandError(
                 f"{path} is georeferenced, but rasterio cannot be imported. Install it by: pip "
@@ -150,10 +153,15 @@ def _read_by_pillow(path: str) -> tuple[Numbers, Flags | None]:
     return colors, None if alpha is None or alpha.all() else alpha
 
 
-def _check_size(opened: Any) -> None:
-    """Raise before a picture is decoded that cannot be held in memory."""
+def _check_size(opened: Any, max_pixels: int) -> None:
+    """Raise before a picture is decoded that is too large, or cannot be held in memory."""
     n_channels = len(opened.getbands())
     n_pixels = opened.width * opened.height
+    if n_pixels > max_pixels:
+        raise CommandError(
+            f"a picture of {opened.width} x {opened.height} pixels has more than the {max_pixels} "
+            f"of --max-pixels. If you trust the file, raise the limit: --max-pixels {n_pixels}"
+        )
     needed = segment_bytes(n_pixels, n_channels) + n_pixels * n_channels
     if needed > available_memory():
         raise CommandError(
@@ -165,7 +173,7 @@ def _check_size(opened: Any) -> None:
 
 @contextmanager
 def _pillow() -> Iterator[Any]:
-    """Yield Pillow's module of images, without its own limit on sizes."""
+    """Yield Pillow's module of images, without its own limit on sizes: `_check_size` has one."""
     with optional_import("Pillow", "cli", "a picture"):
         from PIL import Image
 

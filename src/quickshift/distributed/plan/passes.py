@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quickshift.distributed.executors import Executor
+from quickshift.distributed.plan.records import from_bytes, to_bytes
 from quickshift.distributed.store import Store, publish_bytes
 from quickshift.progress import Progress, reporting
 
@@ -68,7 +69,7 @@ class Passes:
         """
         path = self._path_of(name, arguments)
         if self.resume and self.keeps and path.exists():
-            known: list[T] = pickle.loads(path.read_bytes())
+            known: list[T] = from_bytes(path.read_bytes())
             return known
         futures = [
             self.executor.submit(function, *some, name=f"{name}-{i}")
@@ -87,9 +88,9 @@ class Passes:
         if not self.keeps:
             return ordered
         # What a resumed run would read, so that the arguments of later passes are the same bytes.
-        content = pickle.dumps(ordered)
+        content = to_bytes(ordered)
         publish_bytes(path, content)
-        again: list[T] = pickle.loads(content)
+        again: list[T] = from_bytes(content)
         return again
 
     def each_box(self, name: str, function: Callable[..., T], *arguments: Any) -> list[T]:
@@ -100,8 +101,9 @@ class Passes:
     def _path_of(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> Path:
         """Return the file of a pass's results: it differs if the arguments differ."""
         count = self._names[name] = self._names.get(name, -1) + 1
+        # Compared with the digest of another run, and never loaded.
         digest = hashlib.sha256(pickle.dumps(list(arguments))).hexdigest()[:16]
-        return Path(self.store.directory) / "passes" / f"{name}-{count}-{digest}.pickle"
+        return Path(self.store.directory) / "passes" / f"{name}-{count}-{digest}.npz"
 
 
 def _explained(error: BaseException, name: str, partition: int) -> BaseException:
