@@ -1,6 +1,7 @@
 """`quickshift cluster`: tables in and out give what the estimator gives."""
 
 import gzip
+import io
 import json
 import os
 import sys
@@ -10,9 +11,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather
 from pyarrow import parquet as pq
+from rich.console import Console
 
 import quickshift as qs
 from cli_cases import csv_text, points, run
+from quickshift.cli.clusters import cluster_lines
 
 X = points()
 LABELS = qs.QuickShift().fit(X).labels_
@@ -185,6 +188,23 @@ def test_summary_speaks_of_options(command, folder):
     assert "--n-clusters 2" in out
     assert "labels_for" not in out
     assert "recut" not in out
+
+
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [(90, "label row size share density significance nearest denser mode"), (40, None)],
+)
+def test_short_lines_leave_columns_out(width, names):
+    model = qs.QuickShift().fit(np.column_stack([X, X[:, 0] * 1e-4]))
+    console = Console(file=io.StringIO(), width=width)
+    table = cluster_lines(model.summary(), len(X), width)[2]
+    console.print(table)
+    lines = console.file.getvalue().splitlines()
+    if names is None:
+        assert "nearest" not in lines[0]
+    else:
+        assert lines[0].split() == names.split()
+        assert len(lines) == 2 + model.n_clusters_
 
 
 def test_options_to_reproduce_give_the_same_labels(command, folder):

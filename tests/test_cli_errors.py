@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_cases import csv_text, points, run
+from cli_cases import Stream, csv_text, points, run
 from quickshift.cli.files.outputs import opened_output
 from quickshift.cli.outcome import CommandError
 
@@ -31,6 +31,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "word.csv").write_text("x,y\n1,2\n3,abc\n")
     (tmp_path / "semicolons.csv").write_text("x;y\n1;2\n")
     (tmp_path / "ragged.csv").write_text("x,y\n1,2\n3,4\n5,6,7\n8,9\n")
+    (tmp_path / "ragged.tsv").write_text("x\ty\n1\t2\n3\t4\t5\n")
+    (tmp_path / "latin.csv").write_bytes("x,y\n1,2\ncafé,4,5\n".encode("latin-1"))
     (tmp_path / "twice.csv").write_text("x,x\n1,2\n")
     (tmp_path / "utf16.csv").write_bytes("x,y\n1,2\n".encode("utf-16"))
     (tmp_path / "missing.csv").write_text("x,y\n,1\n,2\n")
@@ -60,7 +62,9 @@ BAD_DATA = {
     "twice.csv": "several columns 'x'",
     "utf16.csv": "utf16.csv is in UTF-16, expected UTF-8. Convert it.",
     "missing.csv -c x --drop-missing": "every row has missing values",
-    "junk.csv": "junk.csv cannot be read as csv",
+    "junk.csv": "It is not UTF-8 text: convert it, or say by --from which format it has.",
+    "latin.csv": "line 3: Expected 2 columns, got 3. It is not UTF-8 text",
+    "ragged.tsv": "line 3: Expected 2 columns, got 3: 3 4 5. Correct the file",
     "junk.parquet": "junk.parquet cannot be read as parquet",
     "junk.arrow": "junk.arrow cannot be read as arrow",
     "junk.npy": "it does not begin as an .npy file does",
@@ -108,6 +112,15 @@ def test_debug_shows_the_traceback(folder, monkeypatch):
     assert result.code == 1
     assert "Traceback" in result.err
     assert result.err.splitlines()[-1] == "Error: nowhere.csv does not exist. Check the path."
+
+
+def test_errors_on_a_terminal_are_broken_between_words(folder, monkeypatch):
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run(monkeypatch, "cluster", "ragged.csv").err.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines).endswith("say by --delimiter what separates the cells.")
 
 
 def test_unknown_commands_are_wrong_usage(monkeypatch):

@@ -122,4 +122,4 @@ def check_input(path: str) -> None:
     if not file.exists():
         raise CommandError(f"{path} does not exist. Check the path.")
     if file.is_file() and not file.stat().st_size:
-        raise CommandError(f"{path} is empty, expected data.")
+        raise CommandError(f"{path} is empty, expected data. Check the path.")

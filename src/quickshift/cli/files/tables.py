@@ -340,6 +340,9 @@ def unreadable(source: Source, error: Exception) -> str:
     elif source.kind in ("csv", "tsv"):
         text = re.sub(r"^CSV parse error: (?:Row #(\d+): )?", _at_line, text)
         hint = "Correct the file, or say by --delimiter what separates the cells."
+        if "\ufffd" in text or not text.replace("\t", "").isprintable():
+            text = re.sub(r"(got \d+): .*", r"\1", text)
+            hint = "It is not UTF-8 text: convert it, or say by --from which format it has."
     return f"{source.name} cannot be read as {source.kind}: {text}. {hint}"
 
 
