@@ -222,6 +222,24 @@ def test_other_delimiters_and_files_without_names(command, folder):
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
 
 
+@pytest.mark.parametrize("kind", [">f8", "<f8", "f4", "i2", np.longdouble])
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_arrays_of_any_kind_of_number(kind, memory, command, folder):
+    np.save("in.npy", X.round().astype(kind))
+    arguments = ("--bandwidth", "2", "--tau", "4", *memory, "-o", "out.npy", "-q")
+    assert command("in.npy", *arguments).code == 0
+    expected = qs.QuickShift(2.0, 4.0).fit(X.round()).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_text_is_in_quotes_only_if_it_has_to_be(command, folder):
+    options = ("--bandwidth", "1", "--tau", "2", "-o", "-", "-q")
+    out = command("-", *options, given=b"x,name\n1,a\n2,\n").out
+    assert out == "x,name,label\n1,a,0\n2,,0\n"
+    out = command("-", *options, given=b'x,name\n1,"a,b"\n2,"c""d"\n').out
+    assert out == 'x,name,label\n1,"a,b",0\n2,"c""d",0\n'
+
+
 def test_arrays_of_an_archive_are_columns(command, folder):
     np.savez("in.npz", x=X[:, 0], y=X[:, 1:], w=np.ones(len(X)))
     assert command("in.npz", "--weights", "w", "-o", "out.npy", "-q").code == 0

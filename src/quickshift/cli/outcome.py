@@ -13,6 +13,7 @@ import textwrap
 import traceback
 import warnings
 from collections.abc import Callable
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -60,6 +61,9 @@ def prepare_process() -> None:
         # Signals that were ignored stay so, as those of commands that `nohup` starts.
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # closed ones are None
+            stream.reconfigure(errors="replace")  # dashes and lines, if it takes ASCII only
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # fewer named parameters
 
 
@@ -77,7 +81,8 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     """
     try:
         code = app(prog_name="quickshift", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may have been closed by >&-
+            sys.stdout.flush()
     except Exception as error:
         return _report(error)
     except KeyboardInterrupt:

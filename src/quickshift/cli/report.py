@@ -32,8 +32,8 @@ class Report:
     """
 
     def __init__(self, *, as_json: bool, quiet: bool, to_stderr: bool = False) -> None:
-        self.as_json, self.quiet = as_json, quiet
         self._stream = sys.stderr if to_stderr else sys.stdout
+        self.as_json, self.quiet = as_json, quiet or self._stream is None
         self._begin = time.perf_counter()
         self.seconds: dict[str, float] = {}
 

@@ -116,6 +116,8 @@ def check_input(path: str) -> None:
     """Raise if an input is no file, or empty."""
     if path == STANDARD:
         return
+    if not path:
+        raise CommandError("the path of the input is empty. Give one, or - for standard input.")
     file = Path(path)
     if file.is_dir():
         raise CommandError(f"{path} is a folder, expected a file.")
