@@ -20,7 +20,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -143,6 +143,9 @@ matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in m
 
 raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
 	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)
+
+interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at 50 random times of four commands
+	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery

@@ -31,6 +31,12 @@ def test_help_lists_the_commands(monkeypatch):
     assert all(name in out for name in COMMANDS)
 
 
+def test_without_a_command_the_help_is_shown(monkeypatch):
+    result = run(monkeypatch)
+    assert (result.code, result.err) == (2, "")
+    assert all(name in result.out for name in COMMANDS)
+
+
 def test_version(monkeypatch):
     import quickshift
 

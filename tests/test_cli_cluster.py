@@ -1,6 +1,7 @@
 """`quickshift cluster`: tables in and out give what the estimator gives."""
 
 import gzip
+import io
 import json
 import os
 import sys
@@ -10,9 +11,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather
 from pyarrow import parquet as pq
+from rich.console import Console
 
 import quickshift as qs
 from cli_cases import csv_text, points, run
+from quickshift.cli.clusters import cluster_lines
 
 X = points()
 LABELS = qs.QuickShift().fit(X).labels_
@@ -187,6 +190,23 @@ def test_summary_speaks_of_options(command, folder):
     assert "recut" not in out
 
 
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [(90, "label row size share density significance nearest denser mode"), (40, None)],
+)
+def test_short_lines_leave_columns_out(width, names):
+    model = qs.QuickShift().fit(np.column_stack([X, X[:, 0] * 1e-4]))
+    console = Console(file=io.StringIO(), width=width)
+    table = cluster_lines(model.summary(), len(X), width)[2]
+    console.print(table)
+    lines = console.file.getvalue().splitlines()
+    if names is None:
+        assert "nearest" not in lines[0]
+    else:
+        assert lines[0].split() == names.split()
+        assert len(lines) == 2 + model.n_clusters_
+
+
 def test_options_to_reproduce_give_the_same_labels(command, folder):
     remarks = json.loads(command("points.csv", "--json").out)["remarks"]
     options = next(text for text in remarks if text.startswith("To reproduce: ")).split()[2:]
@@ -200,6 +220,24 @@ def test_other_delimiters_and_files_without_names(command, folder):
     arguments = ("in.csv", "--delimiter", ";", "--no-header", "-o", "out.npy", "-q")
     assert command(*arguments).code == 0
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("kind", [">f8", "<f8", "f4", "i2", np.longdouble])
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_arrays_of_any_kind_of_number(kind, memory, command, folder):
+    np.save("in.npy", X.round().astype(kind))
+    arguments = ("--bandwidth", "2", "--tau", "4", *memory, "-o", "out.npy", "-q")
+    assert command("in.npy", *arguments).code == 0
+    expected = qs.QuickShift(2.0, 4.0).fit(X.round()).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_text_is_in_quotes_only_if_it_has_to_be(command, folder):
+    options = ("--bandwidth", "1", "--tau", "2", "-o", "-", "-q")
+    out = command("-", *options, given=b"x,name\n1,a\n2,\n").out
+    assert out == "x,name,label\n1,a,0\n2,,0\n"
+    out = command("-", *options, given=b'x,name\n1,"a,b"\n2,"c""d"\n').out
+    assert out == 'x,name,label\n1,"a,b",0\n2,"c""d",0\n'
 
 
 def test_arrays_of_an_archive_are_columns(command, folder):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_cases import csv_text, points, run
+from cli_cases import Stream, csv_text, points, run
 from quickshift.cli.files.outputs import opened_output
 from quickshift.cli.outcome import CommandError
 
@@ -31,13 +31,19 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "word.csv").write_text("x,y\n1,2\n3,abc\n")
     (tmp_path / "semicolons.csv").write_text("x;y\n1;2\n")
     (tmp_path / "ragged.csv").write_text("x,y\n1,2\n3,4\n5,6,7\n8,9\n")
+    (tmp_path / "ragged.tsv").write_text("x\ty\n1\t2\n3\t4\t5\n")
+    (tmp_path / "latin.csv").write_bytes("x,y\n1,2\ncafé,4,5\n".encode("latin-1"))
     (tmp_path / "twice.csv").write_text("x,x\n1,2\n")
     (tmp_path / "utf16.csv").write_bytes("x,y\n1,2\n".encode("utf-16"))
     (tmp_path / "missing.csv").write_text("x,y\n,1\n,2\n")
     (tmp_path / "names.csv").write_text("x,y\n")
+    (tmp_path / "infinite.csv").write_text("x,y\n1,2\n3,inf\n")
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
     (tmp_path / "empty.csv").touch()
     (tmp_path / "huge.npy").write_bytes(HUGE)
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    np.save(tmp_path / "scalar.npy", 1.0)
+    np.save(tmp_path / "complex.npy", np.ones((3, 2), dtype=complex))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     np.savez(tmp_path / "unequal.npz", a=np.zeros(3), b=np.zeros(4))
     with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
@@ -60,13 +66,20 @@ BAD_DATA = {
     "twice.csv": "several columns 'x'",
     "utf16.csv": "utf16.csv is in UTF-16, expected UTF-8. Convert it.",
     "missing.csv -c x --drop-missing": "every row has missing values",
-    "junk.csv": "junk.csv cannot be read as csv",
+    "junk.csv": "It is not UTF-8 text: convert it, or say by --from which format it has.",
+    "latin.csv": "line 3: Expected 2 columns, got 3. It is not UTF-8 text",
+    "ragged.tsv": "line 3: Expected 2 columns, got 3: 3 4 5. Correct the file",
     "junk.parquet": "junk.parquet cannot be read as parquet",
     "junk.arrow": "junk.arrow cannot be read as arrow",
     "junk.npy": "it does not begin as an .npy file does",
     "junk.npz": "junk.npz cannot be read as npz",
     "huge.npy": "it declares 16000000000000 bytes of data, but has",
     "huge.npz": "X.npy declares 16000000000000 bytes of data, but has",
+    "scalar.npy": "it has shape (), expected (n_samples, n_features)",
+    "complex.npy": "it has values of the type complex128, expected real numbers",
+    "infinite.csv": "column 'y' has inf in row 1, expected finite numbers",
+    "infinite.csv --memory 1GB": "column 'y' has inf in row 1, expected finite numbers",
+    "points.csv -o loop.csv": "loop.csv is a link that leads to itself",
     "objects.npy": "objects.npy cannot be read as npy",
     "cube.npy": "it has shape (2, 2, 2), expected (n_samples, n_features)",
     "unequal.npz": "expected equal numbers of rows",
@@ -88,6 +101,7 @@ BAD_USAGE = {
     "points.csv -o out.xyz": "out.xyz has the suffix '.xyz', expected one of .csv",
     "points.csv --labels-only": "need an --output",
     "points.csv --n-clusters two": "--n-clusters",
+    "points.csv --memory 1kB": "'1kB' is too little memory for any part, expected 1MB or more",
 }
 
 
@@ -108,6 +122,58 @@ def test_debug_shows_the_traceback(folder, monkeypatch):
     assert result.code == 1
     assert "Traceback" in result.err
     assert result.err.splitlines()[-1] == "Error: nowhere.csv does not exist. Check the path."
+
+
+def test_errors_on_a_terminal_are_broken_between_words(folder, monkeypatch):
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run(monkeypatch, "cluster", "ragged.csv").err.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines).endswith("say by --delimiter what separates the cells.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("points.csv", "-o", ""), "the path of the output is empty"),
+        (("",), "the path of the input is empty"),
+        (("-",), "standard input is empty, expected data"),
+        (("-", "--memory", "1GB"), "standard input is empty, expected data"),
+    ],
+)
+def test_what_is_empty_is_named(arguments, text, folder, monkeypatch):
+    result = run(monkeypatch, "cluster", *arguments)
+    assert result.code in (1, 2)
+    assert text in result.err
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("info - <&-", "standard input is closed"),
+        ("demo -o - -q >&-", "standard output is closed"),
+    ],
+)
+def test_closed_streams_are_named(arguments, text):
+    command = ["sh", "-c", f"{sys.executable} -m quickshift {arguments}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert text in done.stderr
+
+
+def test_summaries_need_no_unicode(folder):
+    done = subprocess.run(
+        [sys.executable, "-m", "quickshift", "cluster", "points.csv"],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_unknown_commands_are_wrong_usage(monkeypatch):

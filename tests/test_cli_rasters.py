@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -148,6 +150,29 @@ def test_rasters_that_declare_too_much_are_refused(command):
     assert result.code == 1
     assert "needs 1.8e+05 GB for temporary files" in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_raster_that_cannot_be_completed_is_one_line_and_removed(tmp_path):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+
+    np.save(tmp_path / "in.npy", np.random.default_rng(0).random((90, 90)))
+    done = subprocess.run(
+        [sys.executable, "-m", "quickshift", "segment", "in.npy", "-o", "out.tif"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: out.tif cannot be written: ")
+    assert done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["in.npy"]
 
 
 def test_polygons_of_a_picture_without_a_place(command, tmp_path, recwarn):

@@ -5,15 +5,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from quickshift.cli.report import bold, keyed, table_of
+from quickshift.cli.report import bold, dim, keyed, table_of
 
 __all__ = ["cluster_facts", "cluster_lines", "in_options", "plain_lines"]
 
 _SHOWN = 20  # clusters
 _SHOWN_FEATURES = 3  # coordinates of a mode
 _NAMED = 8  # features in the title
-_WIDE = 96  # characters from which on all columns are shown
-_LEFT_OUT = ("share", "joins", "saddle")
+_LEFT_OUT = ("saddle", "joins", "share", "nearest denser")  # in this order, if lines are short
 _LEGEND = {
     "row": "Row: that of the mode, the densest sample of the cluster, counted from 0.",
     "significance": "Significance: how far the density falls from the mode to the saddle, in "
@@ -86,15 +85,14 @@ def cluster_lines(summary: Any, n_samples: int, width: int, more: Sequence[str] 
     -------
     list
     """
-    from rich.text import Text
-
     title = _title(len(summary), n_samples, summary.feature_names)
     columns = _columns(summary)
-    if width < _WIDE:
-        columns = {name: column for name, column in columns.items() if name not in _LEFT_OUT}
+    for name in _LEFT_OUT:
+        if _width(columns) > width:
+            del columns[name]
     legend = " ".join(text for name, text in _LEGEND.items() if name in columns)
     remarks = keyed([*(in_options(text) for text in summary.remarks), *more])
-    return [title, "", table_of(columns), "", Text(legend, style="dim"), "", remarks]
+    return [title, "", table_of(columns), "", dim(legend), "", remarks]
 
 
 def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
@@ -132,6 +130,11 @@ def _title(n_clusters: int, n_samples: int, names: Sequence[str]) -> Any:
     count = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
     return bold(f"{count} of {n_samples} samples by {named}")
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    """Return the number of characters of a table."""
+    return sum(max(map(len, [name, *cells])) + 2 for name, cells in columns.items())
 
 
 def _columns(summary: Any) -> dict[str, list[str]]:

@@ -6,11 +6,14 @@ was interrupted.
 
 import errno
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import traceback
 import warnings
 from collections.abc import Callable
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -25,6 +28,7 @@ __all__ = [
 ]
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+WIDEST = 120  # characters; longer lines are hard to read
 INTERRUPTION = "Interrupted; no output was written."
 
 _state = {"traceback": False, "interrupted": False}
@@ -46,12 +50,20 @@ def show_traceback(wanted: bool) -> bool:
 
 
 def prepare_process() -> None:
-    """Let signals that end the process clean up as Ctrl-C does, and warnings be lines."""
+    """Let signals that end the process clean up as Ctrl-C does, and warnings be lines.
+
+    On a wide terminal, the help of typer has lines of a readable length.
+    """
+    if shutil.get_terminal_size().columns > WIDEST:
+        os.environ.setdefault("TERMINAL_WIDTH", str(WIDEST))
     for name, handler in (("SIGINT", _interrupt), ("SIGTERM", _stop), ("SIGHUP", _stop)):
         number = getattr(signal, name, None)
         # Signals that were ignored stay so, as those of commands that `nohup` starts.
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # closed ones are None
+            stream.reconfigure(errors="replace")  # dashes and lines, if it takes ASCII only
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # fewer named parameters
 
 
@@ -69,7 +81,8 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     """
     try:
         code = app(prog_name="quickshift", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may have been closed by >&-
+            sys.stdout.flush()
     except Exception as error:
         return _report(error)
     except KeyboardInterrupt:
@@ -104,19 +117,21 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (a 
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"Warning: {_one_line(message)}", file=sys.stderr)  # noqa: T201
+    print(_wrapped(f"Warning: {_one_line(message)}"), file=sys.stderr)  # noqa: T201
 
 
 def _report(error: Exception) -> int:
     """Write what went wrong, and return the exit code."""
     if type(error).__name__ == "Abort":  # typer's, raised in place of KeyboardInterrupt
         return _interrupted()
+    if type(error).__name__ == "NoArgsIsHelpError":  # typer's, after it has shown the help
+        return USAGE
     if _is_closed_pipe(error):
         _discard_output()
         return FAILED
     if _state["traceback"]:
         traceback.print_exception(error)
-    print(f"Error: {_sentence(error)}", file=sys.stderr)  # noqa: T201
+    print(_wrapped(f"Error: {_sentence(error)}"), file=sys.stderr)  # noqa: T201
     return USAGE if hasattr(error, "format_message") or isinstance(error, UsageError) else FAILED
 
 
@@ -124,7 +139,8 @@ def _sentence(error: Exception) -> str:
     if hasattr(error, "format_message"):  # of typer: a wrong call
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "quickshift"
-        return f"{_one_line(error.format_message()).rstrip('.')}. See {command} --help."
+        text = _one_line(error.format_message()).replace("Value error, ", "").rstrip(".")
+        return f"{text}. See {command} --help."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         where = f" of {error.filename}" if error.filename else ""
         return f"the disk{where} is full. Free some space, or write to another disk."
@@ -144,6 +160,14 @@ def _one_line(text: object) -> str:
     """Return a text without line breaks and characters that would confuse a terminal."""
     line = " ".join(str(text).replace("numpy.inf", "inf").split())
     return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def _wrapped(line: str) -> str:
+    """Break a line between words if it is shown on a terminal, which would break it anywhere."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _is_closed_pipe(error: BaseException | None) -> bool:

@@ -132,7 +132,7 @@ def partition_remarks(model: Any, spooled: Spooled) -> list[str]:
     list of str
     """
     count = "1 part" if model.n_partitions_ == 1 else f"{model.n_partitions_} parts"
-    remarks = [f"Fitted: in {count} of space, with the clusters of a fit in memory."]
+    remarks = [f"Fitted: in {count} of space; the clusters are those of a fit in memory."]
     if hasattr(model, "n_neighbors_"):
         remarks.append(f"Density: from the mean distance to the {model.n_neighbors_} nearest rows.")
     else:

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from quickshift.cli.outcome import raise_if_interrupted
+from quickshift.cli.outcome import WIDEST, raise_if_interrupted
 
-__all__ = ["Report", "bold", "keyed", "shows_progress", "table_of"]
+__all__ = ["Report", "bold", "dim", "keyed", "shows_progress", "table_of"]
 
 _WIDTH = 100  # characters per line if the output does not go to a terminal
-_WIDEST = 120  # longer lines are hard to read
 _LONGEST_KEY = 18  # characters
 _TEXTS = ("mode", "name")  # columns that are aligned to the left
 
@@ -33,8 +32,8 @@ class Report:
     """
 
     def __init__(self, *, as_json: bool, quiet: bool, to_stderr: bool = False) -> None:
-        self.as_json, self.quiet = as_json, quiet
         self._stream = sys.stderr if to_stderr else sys.stdout
+        self.as_json, self.quiet = as_json, quiet or self._stream is None
         self._begin = time.perf_counter()
         self.seconds: dict[str, float] = {}
 
@@ -72,7 +71,7 @@ class Report:
         from rich.console import Console
 
         console = Console(file=self._stream, highlight=False)
-        console.width = min(console.width, _WIDEST) if self._stream.isatty() else _WIDTH
+        console.width = min(console.width, WIDEST) if self._stream.isatty() else _WIDTH
         return console
 
 
@@ -99,6 +98,13 @@ def bold(text: str) -> Any:
     from rich.text import Text
 
     return Text(text, style="bold")
+
+
+def dim(text: str) -> Any:
+    """Return a text of rich in pale letters, the legend of a table."""
+    from rich.text import Text
+
+    return Text(text, style="dim")
 
 
 def table_of(columns: dict[str, list[str]]) -> Any:

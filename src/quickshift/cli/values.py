@@ -96,4 +96,6 @@ def bytes_of(text: str) -> int:
     size = float(match[1]) * _UNITS.get(match[2], 0) if match else 0.0
     if not 1 <= size < math.inf:
         raise UsageError(f"{text!r} is not a size in bytes, expected one such as 2GB or 512MiB.")
+    if size < _UNITS["m"]:
+        raise UsageError(f"{text!r} is too little memory for any part, expected 1MB or more.")
     return int(size)

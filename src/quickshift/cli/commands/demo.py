@@ -16,11 +16,11 @@ EXAMPLE = """\
 $ quickshift demo -o points.csv
 $ quickshift cluster points.csv -o labels.csv"""
 
-Rows = Annotated[int, typer.Option(help="Number of points.", metavar="NUMBER")]
+Rows = Annotated[int, typer.Option(help="Number of points.", metavar="NUMBER", min=1)]
 Groups = Annotated[
-    int, typer.Option(help="Number of groups that they are drawn from.", metavar="NUMBER")
+    int, typer.Option(help="Number of groups that they are drawn from.", metavar="NUMBER", min=1)
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", metavar="NUMBER")]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", metavar="NUMBER", min=0)]
 
 
 def demo(

@@ -68,7 +68,7 @@ def explore(
     """
     report = Report(as_json=as_json, quiet=quiet)
     if Path(output).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"{output} is no page, expected a path such as points.html.")
+        raise UsageError(f"{output} does not end in .html. Choose a path such as points.html.")
     check_target(output, force=force)
     parameters = estimator_parameters(
         bandwidth=bandwidth,

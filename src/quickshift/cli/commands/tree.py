@@ -14,7 +14,7 @@ from quickshift.cli.commands.steps import (
     written,
 )
 from quickshift.cli.files.outputs import STANDARD, opened_output, replaced_file, scratch_folder
-from quickshift.cli.report import Report, bold, keyed, shows_progress, table_of
+from quickshift.cli.report import Report, bold, dim, keyed, shows_progress, table_of
 
 __all__ = ["EXAMPLE", "tree"]
 
@@ -26,6 +26,10 @@ In Python: quickshift.ClusterTree.load("tree.npz")"""
 
 _SHOWN = 20  # leaves
 _PRUNING = "Pruning"
+_LEGEND = (
+    "Birth: the density of the mode. Death: the density at which the leaf joins another one, which "
+    "absorbs it; 0 if it joins none. Towards: the leaf that gets the samples if this one is pruned."
+)
 
 Significance = Annotated[
     float | None,
@@ -166,7 +170,7 @@ def _show(report: Report, found: Any, features: Any, output: str | None, kind: s
     title += f"{len(found.merges)} merges"
     facts = {"n_leaves": len(found), "leaves": columns, "merges": found.merges}
     facts |= {"n_dropped": features.n_dropped, "output": output}
-    report.show(facts, [bold(title), "", table_of(cells), "", keyed(remarks)])
+    report.show(facts, [bold(title), "", table_of(cells), "", dim(_LEGEND), "", keyed(remarks)])
 
 
 def _cell(name: str, value: Any) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from quickshift.arrays import Flags, Floats, Numbers
 from quickshift.cli.files.arrays import read_npy
 from quickshift.cli.files.features import (
+    check_finite,
     choose_columns,
     is_numeric,
     resolve_column,
@@ -106,7 +107,7 @@ def spool(
             written = _with_floats(schema, used)
             writer = stack.enter_context(parquet_writer(path, written))
             for part in parts(used):
-                missing = _missing(part, used)
+                missing = _missing(part, used, n_rows + n_missing)
                 if missing.any() and not n_missing:
                     first_missing = n_rows + int(np.flatnonzero(missing)[0])
                 n_missing += int(np.count_nonzero(missing))
@@ -208,7 +209,7 @@ def rough_size(source: Source) -> tuple[int, int] | None:
         import pyarrow  # noqa: F401 (only whether it is there)
     try:
         return _SIZES[source.kind](source, path)
-    except (OSError, ValueError, NotImplementedError):
+    except (OSError, ValueError, IndexError, NotImplementedError):
         return None  # the file cannot be read, which is reported when it is
 
 
@@ -298,6 +299,8 @@ def _npy_parts(source: Source) -> Iterator[tuple[Any, Any]]:
     array = read_npy(source.path)
     if array.ndim not in (1, 2):
         raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+    if not array.size:
+        raise ValueError("it has no values, expected at least one row and one column")
     wide = array.reshape(len(array), -1)
 
     def part(row: int) -> Any:
@@ -346,11 +349,14 @@ def _with_floats(schema: Any, used: list[str]) -> Any:
     return schema
 
 
-def _missing(part: Any, used: list[str]) -> Flags:
-    """Return the rows of a part with missing values."""
+def _missing(part: Any, used: list[str], first: int) -> Flags:
+    """Return the rows of a part with missing values, and refuse infinite ones in the others."""
     import pyarrow as pa
 
+    arrays = {name: part[name].cast(pa.float64(), safe=False).to_numpy() for name in used}
     missing = np.zeros(part.num_rows, dtype=bool)
-    for name in used:
-        missing |= np.isnan(part[name].cast(pa.float64(), safe=False).to_numpy())
+    for array in arrays.values():
+        missing |= np.isnan(array)
+    for name, array in arrays.items():
+        check_finite(array, ~missing, name, first)
     return missing

@@ -11,6 +11,7 @@ from quickshift.cli.outcome import CommandError
 
 __all__ = [
     "Features",
+    "check_finite",
     "choose_columns",
     "describe_columns",
     "is_numeric",
@@ -124,6 +125,8 @@ def pick_features(
     kept = np.ones(table.num_rows, dtype=bool)
     for column in values.T:
         kept &= ~np.isnan(column)
+    for i, name in enumerate(used):
+        check_finite(values[:, i], kept, name)
     n_missing = int(kept.size - np.count_nonzero(kept))
     if n_missing:
         _check_missing(used, values, kept, n_missing, drop_missing)
@@ -136,7 +139,7 @@ def pick_features(
     unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
     roles = {*split_columns(table.schema, others), *used}
     named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]
-    remarks = [f"Not used: {', '.join(named)}, because they are not numbers."] if named else []
+    remarks = [f"Not used: {', '.join(named)}; features are columns of numbers."] if named else []
     if n_missing:
         remarks.append(f"Dropped: {n_missing} rows with missing values.")
     floats = [name for name in chosen if table.schema.field(name).type == "double"]
@@ -329,6 +332,17 @@ def _first_word(column: Any) -> str:
         except TypeError:  # a missing value
             continue
     return ""
+
+
+def check_finite(values: Floats, kept: Flags, name: str, first: int = 0) -> None:
+    """Raise if a column has infinite values in rows that are kept, counted from the first one."""
+    infinite = np.isinf(values) & kept
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise CommandError(
+            f"column {name!r} has {values[row]} in row {first + row}, expected finite numbers. "
+            f"Remove such rows, or leave their cells empty and use --drop-missing."
+        )
 
 
 def _check_missing(

@@ -116,10 +116,12 @@ def check_input(path: str) -> None:
     """Raise if an input is no file, or empty."""
     if path == STANDARD:
         return
+    if not path:
+        raise CommandError("the path of the input is empty. Give one, or - for standard input.")
     file = Path(path)
     if file.is_dir():
         raise CommandError(f"{path} is a folder, expected a file.")
     if not file.exists():
         raise CommandError(f"{path} does not exist. Check the path.")
     if file.is_file() and not file.stat().st_size:
-        raise CommandError(f"{path} is empty, expected data.")
+        raise CommandError(f"{path} is empty, expected data. Check the path.")

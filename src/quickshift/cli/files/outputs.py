@@ -45,10 +45,12 @@ def check_target(target: str | None, *, force: bool) -> None:
     """
     if target is None or target == STANDARD:
         return
+    if not target:
+        raise CommandError("the path of the output is empty. Give one such as -o labels.csv.")
     path = Path(target)
     if path.is_dir():
         raise CommandError(f"{target} is a folder, expected the path of a file. Add a file name.")
-    folder = path.resolve().parent
+    folder = _resolved(target).parent
     if not folder.is_dir():
         raise CommandError(f"the folder {folder} does not exist. Create it, or write elsewhere.")
     if _is_special(path):
@@ -75,7 +77,7 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
     Path
         Where to write; it has the suffix of the target.
     """
-    path = Path(target).resolve()  # a symbolic link stays, and the file that it names is replaced
+    path = _resolved(target)  # a symbolic link stays, and the file that it names is replaced
     partial = path.with_name(f".quickshift-{uuid4().hex[:12]}{path.suffix}")
     usual = os.umask(_PRIVATE)  # until it is complete, the file is for its owner alone
     try:
@@ -108,6 +110,8 @@ def opened_output(target: str, *, force: bool) -> Iterator[IO[bytes]]:
     file
     """
     if target == STANDARD:
+        if sys.stdout is None:
+            raise CommandError("standard output is closed. Write to a file.")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif _is_special(Path(target)):
@@ -155,6 +159,14 @@ def _is_full(error: OSError, folder: Path) -> bool:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
     return error.errno is None and shutil.disk_usage(folder).free < _NEARLY_FULL
+
+
+def _resolved(target: str) -> Path:
+    """Return the file that a path leads to."""
+    path = Path(os.path.realpath(target))  # Path.resolve raises RuntimeError for loops, until 3.12
+    if path.is_symlink():
+        raise CommandError(f"{target} is a link that leads to itself. Write elsewhere.")
+    return path
 
 
 def _is_special(path: Path) -> bool:

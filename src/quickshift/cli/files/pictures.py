@@ -95,7 +95,8 @@ def read_picture(path: str, max_pixels: int) -> Picture:
         else:
             image, mask = _read_by_pillow(path, max_pixels)
     except (ValueError, OSError, SyntaxError, EOFError) as error:  # Pillow raises all of these
-        raise CommandError(f"{path} cannot be read as a picture: {error}. Convert it.") from error
+        hint = "Check that it is complete, or convert it."
+        raise CommandError(f"{path} cannot be read as a picture: {error}. {hint}") from error
     needed = segment_bytes(math.prod(image.shape[:2]), math.prod(image.shape[2:]))
     return Picture(image, mask, needed <= available_memory())
 

@@ -1,6 +1,8 @@
 """Georeferenced rasters, read and written by windows through rasterio."""
 
+import os
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from quickshift.extras import optional_import
 __all__ = ["can_read_rasters", "check_rasters", "check_scratch", "opened_raster", "write_raster"]
 
 _STRIP = 256  # rows that are written at once, as many as a block of the file has
+_STDERR = 2  # its file descriptor
 _SCRATCH = 20  # bytes per pixel: densities and parents of segment_tiles, and labels
 
 
@@ -64,7 +67,8 @@ def opened_raster(path: str, bands: Sequence[int] | None = None) -> Iterator[Pic
             valid = _Valid(dataset, chosen)
             yield Picture(_Bands(dataset, chosen), valid if valid.needed else None, False, place)
     except rasterio.errors.RasterioIOError as error:
-        raise CommandError(f"{path} cannot be read as a raster: {error} Convert it.") from error
+        hint = "Check that it is complete, or convert it."
+        raise CommandError(f"{path} cannot be read as a raster: {error} {hint}") from error
 
 
 def check_scratch(shape: tuple[int, ...], folder: Path) -> None:
@@ -99,7 +103,7 @@ def write_raster(labels: Numbers, target: str, place: Georeference | None, *, fo
     profile = {"driver": "GTiff", "height": height, "width": width, "count": 1, **known}
     profile |= {"dtype": "uint32", "nodata": 0, "tiled": True, "blockxsize": _STRIP}
     profile |= {"blockysize": _STRIP, "compress": "deflate", "BIGTIFF": "IF_SAFER"}
-    with replaced_file(target, force=force) as partial, _without_remarks():
+    with replaced_file(target, force=force) as partial, _without_remarks(), _without_messages():
         with rasterio.open(partial, "w", **profile) as dataset:
             for window, strip in _strips(labels):
                 dataset.write(strip, 1, window=window)
@@ -172,6 +176,26 @@ def _chosen(dataset: Any, bands: Sequence[int] | None) -> list[int]:
         return list(bands)
     kinds = zip(dataset.indexes, dataset.colorinterp, strict=True)
     return [band for band, kind in kinds if kind != ColorInterp.alpha]
+
+
+@contextmanager
+def _without_messages() -> Iterator[None]:
+    """Silence what libraries in C print to standard error, such as that the disk is full.
+
+    rasterio raises an exception, too, and the file is read again.
+    """
+    if sys.stderr is None:  # it was closed by 2>&-
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(_STDERR), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, _STDERR)
+        yield
+    finally:
+        os.dup2(kept, _STDERR)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @contextmanager

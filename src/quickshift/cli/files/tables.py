@@ -15,7 +15,7 @@ import numpy as np
 
 from quickshift.arrays import Numbers
 from quickshift.cli.files.arrays import read_npy, read_npz
-from quickshift.cli.files.features import text_columns
+from quickshift.cli.files.features import is_numeric, text_columns
 from quickshift.cli.files.formats import check_input, format_of
 from quickshift.cli.files.outputs import STANDARD, opened_output
 from quickshift.cli.outcome import CommandError, UsageError
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 
+_DOUBLE = 8  # bytes of the longest floats of pyarrow
 _BLOCK = 1 << 24  # bytes; small blocks leave pyarrow's memory fragmented
 
 
@@ -79,6 +80,8 @@ class Source:
     def opened(self) -> Iterator[IO[bytes]]:
         """Yield a binary file to read from."""
         if self.path == STANDARD:
+            if sys.stdin is None:
+                raise CommandError("standard input is closed. Give a file, or use a pipe.")
             yield sys.stdin.buffer
         else:
             with Path(self.path).open("rb") as file:
@@ -190,7 +193,16 @@ def table_from(columns: dict[str, Numbers]) -> Any:
     """
     import pyarrow as pa
 
-    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return pa.table({name: _plain(column) for name, column in columns.items()})
+
+
+def _plain(column: Numbers) -> Numbers:
+    """Return an array as pyarrow takes it: contiguous, and in the byte order of the machine."""
+    kind = column.dtype
+    if kind.kind in "cOV":
+        raise ValueError(f"it has values of the type {kind}, expected real numbers")
+    wide = kind.kind == "f" and kind.itemsize > _DOUBLE
+    return np.ascontiguousarray(column, np.float64 if wide else kind.newbyteorder("="))
 
 
 def extended(table: Any, columns: dict[str, Numbers]) -> Any:
@@ -335,11 +347,18 @@ def unreadable(source: Source, error: Exception) -> str:
     """Return a message that says why a file cannot be read, and what to do."""
     hint = "Check that it is complete, or say by --from which format it has."
     text = str(error).split("\n", 1)[0].rstrip(".")
+    if text == "Empty CSV file":
+        return f"{source.name} is empty, expected data. Check where it comes from."
+    if isinstance(error, UnicodeEncodeError):  # the path, of which Python keeps any byte
+        return f"{source.name} cannot be read, because its name is not UTF-8. Rename it."
     if isinstance(error, UnicodeDecodeError):
         hint = "Convert the file to UTF-8."
     elif source.kind in ("csv", "tsv"):
         text = re.sub(r"^CSV parse error: (?:Row #(\d+): )?", _at_line, text)
         hint = "Correct the file, or say by --delimiter what separates the cells."
+        if "\ufffd" in text or not text.replace("\t", "").isprintable():
+            text = re.sub(r"(got \d+): .*", r"\1", text)
+            hint = "It is not UTF-8 text: convert it, or say by --from which format it has."
     return f"{source.name} cannot be read as {source.kind}: {text}. {hint}"
 
 
@@ -353,14 +372,28 @@ def _at_line(match: re.Match[str]) -> str:
 def _write_csv(parts: Iterator[Any], file: IO[bytes], delimiter: str = ",") -> None:
     from pyarrow import csv
 
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter)
     for i, part in enumerate(parts):
         if i == 0:  # pyarrow would put every name into quotes
             header = io.StringIO()
             lines = plain_csv.writer(header, delimiter=delimiter, lineterminator="\n")
             lines.writerow(part.column_names)
             file.write(header.getvalue().encode())
+        quotes = (
+            "needed" if any(_has_marks(column, delimiter) for column in part.columns) else "none"
+        )
+        options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quotes)
         csv.write_csv(part, file, options)
+
+
+def _has_marks(column: Any, delimiter: str) -> bool:
+    """Return whether cells have to be in quotes; if asked to, pyarrow puts all text into them."""
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return not (is_numeric(column.type) or types.is_temporal(column.type))
+    found = pc.any(pc.match_substring_regex(column, f'["\r\n{delimiter}]'))
+    return bool(found.as_py())
 
 
 def _write_tsv(parts: Iterator[Any], file: IO[bytes]) -> None:
