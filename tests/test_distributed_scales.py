@@ -20,6 +20,8 @@ from quickshift.distributed.plan import heights as plan_heights
 from quickshift.distributed.plan.fits import fit_local
 from quickshift.distributed.plan.forest import cut as cut_boxes
 from quickshift.distributed.plan.tree import link as link_boxes
+from quickshift.distributed.store import Store
+from quickshift.distributed.tasks import regions
 from quickshift.distributed.tasks.boxes import wrapped
 from quickshift.distributed.tasks.climbing import Order, climb_box
 from quickshift.distributed.tasks.queries import Neighbors
@@ -83,6 +85,29 @@ def test_halos_that_are_too_narrow(shape, most_rows, tmp_path):
     layer = check_scales(passes, prepare(X), 10, most_rows)
     # Rows of other boxes outside the halo were needed, and found.
     assert sum(len(layer.store.read(box, "extra")) for box in boxes(layer.store)) > 0
+
+
+@pytest.mark.parametrize("most_rows", [0, 20, 100, 10**6])
+@pytest.mark.parametrize("shape", ["blobs", "lattice"])
+def test_the_width_of_a_halo_is_found_by_reading_each_box_twice(
+    shape, most_rows, tmp_path, monkeypatch
+):
+    # Boxes of a lattice touch others, however narrow the halo.
+    store = divided(SHAPES[shape](), 32, tmp_path)[0].store
+    monkeypatch.setattr(regions, "_READ", 0)
+    read, names = Store.read, []
+
+    def counted(self, box, name):
+        names.append(name)
+        return read(self, box, name)
+
+    monkeypatch.setattr(Store, "read", counted)
+    for box in boxes(store):
+        names.clear()
+        reach = regions.narrowed(store, box, 3.0, most_rows)
+        assert names.count("blocks") <= 2 * len(store.counts)
+        region = regions.read_region(store, box, reach)
+        assert reach == 0 or region.n_rows - region.n_owned <= most_rows
 
 
 @pytest.mark.parametrize(("d", "n_boxes"), sizes())

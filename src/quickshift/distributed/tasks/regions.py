@@ -147,8 +147,7 @@ def narrowed(store: Store, box: int, reach: float, most_rows: int) -> float:
 
     Only bounding boxes of blocks are read until there are not too many rows to be read.
     """
-    while reach > 0 and _rows_in_blocks(store, box, reach) > _READ * (most_rows + BLOCK):
-        reach = reach / 2 if reach > _SHORTEST else 0.0
+    reach = _narrowed_by_blocks(store, box, reach, _READ * (most_rows + BLOCK))
     apart = [distances for _, _, distances in _rows_near(store, box, reach)]
     found = np.concatenate([np.empty(0), *apart])
     if found.size <= most_rows:
@@ -157,7 +156,27 @@ def narrowed(store: Store, box: int, reach: float, most_rows: int) -> float:
 
 
 _READ = 8  # times as many rows as the halo may have are read to find out how wide it may be
-_SHORTEST = float(np.finfo(np.float64).tiny)
+
+
+def _narrowed_by_blocks(store: Store, box: int, reach: float, most_rows: int) -> float:
+    """Return the largest distance within which blocks of other boxes have not too many rows.
+
+    It is 0 if there are too many in blocks that touch the box.
+    """
+    partition = store.partition
+    cell = partition.lower[box], partition.upper[box]
+    apart, rows = [np.empty(0)], [np.empty(0)]
+    for other in _boxes_near(store, box, reach):
+        blocks = store.read(other, "blocks")
+        apart.append(boxes_apart(*cell, (blocks[:, 0], blocks[:, 1]), partition.period))
+        rows.append(np.full(len(blocks), BLOCK))
+        rows[-1][-1] = store.counts[other] - BLOCK * (len(blocks) - 1)
+    distance = np.concatenate(apart)
+    order = np.argsort(distance)
+    beyond = np.flatnonzero(np.cumsum(np.concatenate(rows)[order]) > most_rows)
+    if not beyond.size:
+        return reach
+    return min(reach, float(distance[order[beyond[0]]]) * (1 - 1e-6))
 
 
 def _boxes_near(store: Store, box: int, reach: float) -> list[int]:
