@@ -63,7 +63,7 @@ coverage: .venv/.installed .venv/.group-test .venv/.group-coverage  ## line and 
 	-$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (20 GB of memory)
+scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (if there are 52 GB of memory)
 	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
 
 soak: .venv/.installed .venv/.group-test  ## ten minutes of random calls in one process (ARGS="--seconds 60"); memory stays flat

@@ -42,7 +42,7 @@ def to_bytes(value: Any) -> bytes:
     arrays: list[Numbers] = []
     text = json.dumps(_described(value, arrays))
     buffer = io.BytesIO()
-    named = {f"a{i}": array for i, array in enumerate(arrays)}
+    named: dict[str, Any] = {f"a{i}": array for i, array in enumerate(arrays)}
     np.savez(buffer, json=np.array(text), **named)
     return buffer.getvalue()
 
