@@ -149,7 +149,7 @@ def cut_bytes(n_samples: int) -> int:
 
 
 def link_bytes(n_samples: int) -> int:
-    """Bytes that linking needs beyond the tree: heights, pieces, nodes, pending pairs of nodes."""
+    """Bytes that linking needs beyond the tree: heights, pieces, nodes, points in their order."""
     slots, nodes = _core.tree_shape(n_samples)
     return _WORD * (2 * slots + 3 * nodes + 5 * n_samples)
 
