@@ -152,6 +152,15 @@ def test_last_bits_that_the_order_ignores_part_pieces_and_not_leaves() -> None:
     assert tree.merge_level(0, 2) == 1.0
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_many_pieces_within_tau_of_each_other(d: int) -> None:
+    rng = np.random.default_rng(0)
+    case = Case("plateau", rng.normal(size=(150, d)), 1.0)
+    top = np.exp(-np.sum(case.X**2, axis=1))
+    for noise in (1e-13, 1e-12):  # within and beyond the bits that decide which sample is higher
+        assert_equals_algorithm_2(case, np.round(top, 2) + 1 + noise * rng.normal(size=150), 0.7)
+
+
 def test_merges_name_the_higher_leaf_first_and_fall() -> None:
     X = np.arange(7.0)[:, None]
     density = np.array([3.0, 1.0, 4.0, 2.0, 5.0, 1.0, 3.5])

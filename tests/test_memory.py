@@ -73,6 +73,7 @@ def run(code, *arguments):
         ("epanechnikov", 300_000, 1, 0.05),
         ("gaussian", 300_000, 2, "auto"),
         ("gaussian", 300_000, 3, 0.3),
+        ("exponential", 300_000, 2, "auto"),
     ],
     ids=str,
 )

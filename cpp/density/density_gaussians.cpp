@@ -159,9 +159,10 @@ std::optional<GaussianMixture> prepare_gaussians(const Tree& samples, const Dens
   // From the widest Gaussian to narrower ones, until the time for them exceeds what they save.
   for (int k = last; by_gaussians < least && k > last - 200; --k) {
     const double width = std::sqrt(2.0 * rule.u(k));
-    GridChoice choice = choose_grid_or_pairs(samples, samples, options_of(options, width));
+    const GridChoice choice = choose_grid_or_pairs(samples, samples, options_of(options, width));
     by_gaussians += choice.job ? choice.job->seconds : choice.direct_seconds;
-    parts.push_back({rule.weight(k), width, std::move(choice.job)});
+    parts.push_back({rule.weight(k), width, {}});
+    if (choice.job) parts.back().grid = choice.job->layout.plan;
     const double r = near_radius(rule, k, rtol);
     const double seconds = by_gaussians + near_pair * seconds_within(samples, r * r * h * h);
     if (seconds >= least) continue;
@@ -186,7 +187,8 @@ void gaussian_sums(const Tree& samples, const DensityOptions& options,
     Sums found;
     found.values = filled_array(samples.slots(), 0.0, execution);
     if (part.grid) {
-      grid_sums(samples, samples, gaussian, *part.grid, execution, found);
+      const GridJob job = grid_of_plan(samples, samples, gaussian, *part.grid);
+      grid_sums(samples, samples, gaussian, job, execution, found);
     } else {
       direct_sums(samples, samples, gaussian, execution, found);
     }

@@ -13,7 +13,7 @@ namespace quickshift {
 struct GaussianPart {
   double weight;
   double width;
-  std::optional<GridJob> grid;  // none: it is summed pair by pair
+  std::optional<GridPlan> grid;  // none: it is summed pair by pair
 };
 
 struct GaussianMixture {

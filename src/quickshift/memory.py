@@ -47,6 +47,7 @@ _WORD = 8  # bytes of a float64 or an int64
 _BLOCK = 256  # most points of a block
 _MOST_NEIGHBORS_IN_BLOCKS = 4096  # with more neighbors, scales are found by the tree
 _MOST_NEAR = 16  # most samples within the tau of a sample that are listed
+_FINE_GRID = 120  # bytes per point of a grid whose spacing is about that of the points
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
@@ -94,6 +95,9 @@ def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     needed = _WORD * (slots + n_samples + nodes * words_per_node)
     if _core.may_use_grid(code, n_features):
         needed += int(_core.grid_bytes(n_samples))
+    if kernel == "exponential" and n_features <= 3:
+        # It is a sum of Gaussians, each computed on its own; the narrowest need a fine grid.
+        needed += _WORD * slots + _FINE_GRID * n_samples
     if _core.may_sum_in_blocks(n_features):
         needed += _block_bytes(n_samples, n_features)
     return needed
@@ -149,7 +153,7 @@ def cut_bytes(n_samples: int) -> int:
 
 
 def link_bytes(n_samples: int) -> int:
-    """Bytes that linking needs beyond the tree: heights, pieces, nodes, pending pairs of nodes."""
+    """Bytes that linking needs beyond the tree: heights, pieces, nodes, points in their order."""
     slots, nodes = _core.tree_shape(n_samples)
     return _WORD * (2 * slots + 3 * nodes + 5 * n_samples)
 

@@ -40,6 +40,11 @@ struct GridChoice {
 GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
                                 const DensityOptions& options);
 
+// The grid of an earlier choice for the same sums, laid out again from its plan. A layout takes up
+// to a hundred bytes per point, a plan next to nothing.
+GridJob grid_of_plan(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                     const GridPlan& plan);
+
 // The estimated time of Gaussian sums pair by pair, on one thread: over the pairs within reach for
 // the kernel's tolerance, or at the samples over those within a given squared distance. Pairs of
 // other kernels take longer.

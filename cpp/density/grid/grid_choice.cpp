@@ -148,12 +148,16 @@ class GridSearch {
   GridChoice found_;
 };
 
+GridDemand demand_of(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+  return {samples.features, options.rtol, samples.total_weight / least_sum(queries, samples),
+          bandwidth_in(samples, options)};
+}
+
 GridChoice cheapest(const Tree& queries, const Tree& samples, const DensityOptions& options,
                     Limits limits) {
   if (!is_supported(samples, options)) return {};
   const double least = least_sum(queries, samples);
-  const GridDemand demand{samples.features, options.rtol, samples.total_weight / least,
-                          bandwidth_in(samples, options)};
+  const GridDemand demand = demand_of(queries, samples, options);
   if (demand.weight_ratio > most_weight_ratio || !periods_are_suitable(samples, demand)) return {};
   return GridSearch(queries, samples, demand, least, limits).run();
 }
@@ -228,6 +232,14 @@ double seconds_within(const Tree& samples, double reach_sq) {
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options) {
   return cheapest(queries, samples, options, {infinity, 0x1p31, infinity}).job;
+}
+
+GridJob grid_of_plan(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                     const GridPlan& plan) {
+  GridJob job{{}, 2.0 * least_sum(queries, samples), 0.0};
+  const double images = images_of(samples, demand_of(queries, samples, options));
+  lay_out(queries, samples, plan, images, infinity, job.layout);
+  return job;
 }
 
 GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
