@@ -144,7 +144,7 @@ def publish(name: str, form: str, rows: list[Row], out: Path) -> None:
 
 def write_index(out: Path) -> None:
     """Write the page that lists all studies, from their stored results."""
-    lines = [["claim", "condition", "measured", "page, script"]]
+    lines = [["claim", "condition", "measured", "page with the picture, script"]]
     for name in NAMES:
         study = load(name)
         found = study.summary(read_rows(ROOT / f"studies/results/{name}.csv"))
