@@ -7,6 +7,7 @@ PYTHON ?= python3
 # installed.
 PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
 ARGS ?=
+NAME ?= index
 EXAMPLES ?= 1000
 
 VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
@@ -20,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster distortion modal plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -48,7 +49,7 @@ tests/js/node_modules: tests/js/package-lock.json
 	@touch $@
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
-	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+	.venv-lowest/bin/python -m pytest -n 2 -m 'not workers and not browser and not scale and not studies' $(ARGS)
 
 faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs, write docs/large_equal.md
 	$(BIN)/python -m pytest -m workers $(REPORT)/faults.xml tests/test_distributed_workers.py tests/test_large_benchmark.py $(ARGS)
@@ -110,11 +111,11 @@ labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings 
 one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster, write docs/local_scale.md
 	.venv-bench/bin/python benchmarks/one_cluster.py
 
-distortion: .venv-bench/.installed .venv-bench/.group-bench  ## compare cluster trees with the true ones, write docs/distortion.md
-	.venv-bench/bin/python benchmarks/distortion.py
+study: .venv-bench/.installed .venv-bench/.group-bench  ## measure a claim of the paper (NAME=modes ARGS=--quick), write its page in docs/studies
+	.venv-bench/bin/python -m studies.run $(NAME) $(ARGS)
 
-modal: .venv-bench/.installed .venv-bench/.group-bench  ## compare conditional modes with the true ones, write docs/modal.md
-	.venv-bench/bin/python benchmarks/modal.py $(ARGS)
+modal-constant: .venv-bench/.installed .venv-bench/.group-bench  ## compare constants of the automatic bandwidths of ModalRegressor
+	.venv-bench/bin/python -m benchmarks.modal_constant
 
 plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million samples, write the table and the picture of docs/plots.md
 	.venv-bench/bin/python benchmarks/large_plots.py
@@ -164,7 +165,7 @@ wheel: .venv/.group-wheel  ## build sdist and wheel, repair for manylinux, test 
 clean:  ## remove everything that the other targets create
 	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png tests/js/node_modules
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks studies examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 
 # Steps to make one environment: a recent pip (for dependency groups), the build tools, the package,
 # then the dependency groups that the target needs.
