@@ -57,9 +57,9 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
 
 
 def check_scale_underflow(heights: Floats) -> None:
-    """Raise if most local scales, the negative heights, are below the normal range of floats."""
+    """Raise if most local scales, the negative heights, have underflowed."""
     smallest = float(np.finfo(np.float64).tiny)
-    if np.count_nonzero(heights > -smallest) > heights.size / 2:
+    if np.count_nonzero(heights >= -smallest) > heights.size / 2:
         raise ValueError(
             f"most samples have a mean distance to their neighbors that underflows to less than "
             f"{smallest:.2g}, expected distances that differ. If X has an extremely large "

@@ -190,18 +190,18 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
 
 
 def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
-    """Return one density per sample; NaN is allowed only in the ignored rows."""
+    """Return one density per sample, finite except in the ignored rows."""
     array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value per sample."
         )
-    unordered = np.isnan(array)
+    outside = ~np.isfinite(array)
     if ignored is not None:
-        unordered[ignored] = False
-    if unordered.any():
+        outside[ignored] = False
+    if outside.any():
         raise ValueError(
-            "density has NaN entries, expected numbers that can be compared. Drop those rows, or "
+            "density has NaN or infinite entries, expected finite numbers. Drop those rows, or "
             "give them weight 0."
         )
     return array
@@ -215,9 +215,9 @@ def check_finite_density(
     counted = np.ones(n_samples, dtype=bool)
     if ignored is not None:
         counted[ignored] = False
-    if not (np.isfinite(array) & (array >= 0))[counted].all():
+    if (array[counted] < 0).any():
         raise ValueError(
-            "density has negative or infinite entries, expected finite densities of at least 0. "
-            "Pass densities rather than their logarithms."
+            "density has negative entries, expected densities of at least 0. Pass densities rather "
+            "than their logarithms."
         )
     return array
