@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Floats, Indices, packed
 from quickshift.checks.numbers import (
     check_choice,
     check_count,
@@ -88,7 +88,7 @@ def check_taus(
         raise TypeError(f"tau has entries of type {given.dtype}, expected {expected}.")
     if given.shape != (n,):
         raise ValueError(f"tau has shape {given.shape}, expected {expected}.")
-    lengths = np.ascontiguousarray(given, dtype=np.float64)
+    lengths = packed(given, dtype=np.float64)
     wrong = ~(lengths >= 0)
     if ignored is not None:
         wrong[ignored] = False

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.arrays import Floats, Indices, Numbers, packed
 from quickshift.checks.tables import check_axes, check_finite_rows, check_numeric
 
 __all__ = [
@@ -88,14 +88,12 @@ def check_points(X: ArrayLike, name: str = "X", given: Any = None) -> Numbers:
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}, expected at least one row and column.")
     check_finite_rows(array, name, given)
-    return np.ascontiguousarray(array)
+    return packed(array)
 
 
 def check_responses(y: ArrayLike, n_samples: int) -> Floats:
     """Return responses as a float64 array of shape (n_samples,) or (n_samples, n_outputs)."""
-    array = np.ascontiguousarray(
-        _numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64
-    )
+    array = packed(_numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2) or len(array) != n_samples or array.size == 0:
@@ -126,9 +124,7 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
     """Return weights as a float64 array; None, which stands for equal weights, stays None."""
     if weights is None:
         return None
-    array = np.ascontiguousarray(
-        _numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64
-    )
+    array = packed(_numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight per row."
@@ -158,7 +154,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     if period is None:
         return None
     try:
-        array = np.ascontiguousarray(period, dtype=np.float64)
+        array = packed(period, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.shape != (n_features,):
@@ -191,7 +187,7 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
 
 def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
     """Return one density per sample, finite except in the ignored rows."""
-    array = np.ascontiguousarray(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
+    array = packed(_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value per sample."
