@@ -10,7 +10,7 @@ ARGS ?=
 NAME ?= index
 EXAMPLES ?= 1000
 
-VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest
+VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest .venv-asan
 BIN := .venv/bin
 CPP := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp'))
 # An editable installation uses Python files in place, but has to be repeated when a file is added,
@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore fuzz sanitize check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -49,11 +49,12 @@ tests/js/node_modules: tests/js/package-lock.json
 	@touch $@
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
-	.venv-lowest/bin/python -m pytest -n 2 -m 'not workers and not browser and not scale and not studies' $(ARGS)
+	.venv-lowest/bin/python -m pytest -n 2 -m 'not workers and not browser and not faults and not scale and not studies' $(ARGS)
 
-faults: .venv/.installed .venv/.group-test  ## kill processes, Dask workers and drivers in the middle of runs, write docs/large_equal.md
+faults: .venv/.installed .venv/.group-test build/faults.so  ## kill workers and drivers in the middle of runs, let allocations and threads of the core fail, write docs/large_equal.md
 	$(BIN)/python -m pytest -m workers $(REPORT)/faults.xml tests/test_distributed_workers.py tests/test_large_benchmark.py $(ARGS)
 	$(BIN)/python benchmarks/equal_page.py faults build/faults.xml
+	LD_PRELOAD=$(CURDIR)/build/faults.so $(BIN)/python -m pytest -m faults tests/test_faults.py $(ARGS)
 
 audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known vulnerabilities in what is installed; needs a network
 	$(BIN)/pip-audit --local --skip-editable --strict $(ARGS)
@@ -69,6 +70,22 @@ scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed:
 
 soak: .venv/.installed .venv/.group-test  ## ten minutes of random calls in one process (ARGS="--seconds 60"); memory stays flat
 	$(BIN)/python tests/soak.py $(ARGS)
+
+build/faults.so: tests/cpp/faults.cpp
+	@mkdir -p build
+	$(CXX) -std=c++20 -O2 -Wall -shared -fPIC -o $@ $<
+
+fuzz: .venv/.installed .venv/.group-test  ## compare random input with the reference (ARGS="--seconds 600")
+	$(BIN)/python -W ignore tests/fuzz.py $(ARGS)
+
+# The tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer; the first finding ends
+# them. Python itself is not instrumented, so the runtime library has to be loaded first.
+SANITIZED_SHORT := $(addprefix tests/test_,minimal.py fuzz.py worst_cases.py quick_shift_input.py near_lists.py forest.py)
+SANITIZED_LONG := $(SANITIZED_SHORT) $(addprefix tests/test_,tree.py parent_graph.py density.py blocks.py local_scale.py conditional_modes.py segment.py cluster_tree.py predict_proba.py threads.py)
+sanitize: .venv-asan/.installed .venv-asan/.group-test  ## tests of the core under ASan and UBSan (SHORT=1: a few of them)
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(call library,asan) $(call library,stdc++)" .venv-asan/bin/python -m pytest -p no:faulthandler $(if $(SHORT),$(SANITIZED_SHORT),$(SANITIZED_LONG)) $(ARGS)
+
+library = $(shell $(CXX) -print-file-name=lib$(1).so)
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
 	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)
@@ -172,6 +189,7 @@ clean:  ## remove everything that the other targets create
 .venv-lowest/%: PYTHON := $(PYTHON_LOWEST)
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
+.venv-asan/.installed: SETTINGS := --config-settings cmake.define.QUICKSHIFT_SANITIZE=address,undefined
 
 $(VENVS:%=%/.base): %/.base: pyproject.toml
 	test -x $*/bin/python || $(PYTHON) -m venv $*
@@ -180,7 +198,7 @@ $(VENVS:%=%/.base): %/.base: pyproject.toml
 	@touch $@
 
 $(VENVS:%=%/.installed): %/.installed: %/.base $(INSTALLED_FROM)
-	$*/bin/python $(PIP_INSTALL) $(CONSTRAIN) --no-build-isolation --config-settings build-dir=build/$(*:.%=%) --editable .
+	$*/bin/python $(PIP_INSTALL) $(CONSTRAIN) $(SETTINGS) --no-build-isolation --config-settings build-dir=build/$(*:.%=%) --editable .
 	@touch $@
 
 define group_rule

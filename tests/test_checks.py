@@ -351,9 +351,10 @@ def test_densities_must_be_one_per_sample(density: object) -> None:
         check_density(density, 3)
 
 
-def test_densities_must_be_comparable() -> None:
-    with pytest.raises(ValueError, match="density has NaN entries, expected numbers that can be"):
-        check_density([1.0, np.nan, 2.0], 3)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_densities_must_be_finite(value: float) -> None:
+    with pytest.raises(ValueError, match="density has NaN or infinite entries, expected"):
+        check_density([1.0, value, 2.0], 3)
 
 
 def test_masked_densities_are_refused() -> None:

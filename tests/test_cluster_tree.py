@@ -369,8 +369,8 @@ def test_lengths_must_agree() -> None:
     weighted = prepare(X, sample_weight=[0.0, 1.0])
     with pytest.raises(ValueError, match="forest and X have different rows of weight zero"):
         link(weighted, density, forest, 1.0)
-    for bad in (-1.0, np.inf):
-        with pytest.raises(ValueError, match="density has negative or infinite entries"):
+    for bad, kind in ((-1.0, "negative"), (np.inf, "NaN or infinite")):
+        with pytest.raises(ValueError, match=f"density has {kind} entries"):
             link(X, [1.0, bad], forest, 1.0)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from clustering_cases import EVERY_KERNEL, RULES, assert_same_fit, blobs, lattice, with_duplicates
 from quickshift import QuickShift
+from quickshift.checks.points import check_points, check_weights
 
 BOTH_DENSITIES = pytest.mark.parametrize(
     "settings", [{"bandwidth": 0.5, "tau": 1.0}, {"min_significance": 0.5}], ids=["kde", "local"]
@@ -203,3 +204,21 @@ def test_weights_are_taken_in_any_form(convert):
             QuickShift(bandwidth).fit(X, sample_weight=convert(weights)),
             QuickShift(bandwidth).fit(X, sample_weight=weights),
         )
+
+
+def test_unaligned_input_is_copied_before_the_core_reads_it():
+    def unaligned(values):
+        raw = np.empty(values.nbytes + 1, dtype=np.uint8)[1:].view(values.dtype)
+        raw = raw.reshape(values.shape)
+        raw[...] = values
+        assert not raw.flags.aligned
+        return raw
+
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(60, 2)), rng.uniform(0.5, 2.0, size=60)
+    expected = QuickShift(0.5, 1.0).fit(X, sample_weight=weights)
+    model = QuickShift(0.5, 1.0).fit(unaligned(X), sample_weight=unaligned(weights))
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.density_, expected.density_)
+    for values in (check_points(unaligned(X)), check_weights(unaligned(weights), 60)):
+        assert values.flags.aligned

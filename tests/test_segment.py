@@ -453,8 +453,8 @@ def test_progress_must_be_callable():
         ({"channel_axis": 5}, "channel_axis is 5, expected"),
         ({"mask": np.zeros((5, 6), bool)}, "mask is False everywhere"),
         (
-            {"start_label": 1 << 63},
-            "start_label is 9223372036854775808, expected at most 2\\*\\*62",
+            {"start_label": (1 << 62) + 1},
+            "start_label is 4611686018427387905, expected at most 2\\*\\*62",
         ),
     ],
 )

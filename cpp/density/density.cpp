@@ -68,9 +68,11 @@ std::optional<GaussianMixture> choose_gaussians(const Tree& queries, const Tree&
 
 }  // namespace
 
-Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions& given,
                  const Execution& execution) {
-  const bool includes_itself = &queries == &samples && !options.leave_out;
+  DensityOptions options = given;
+  options.at_samples = &queries == &samples;
+  const bool includes_itself = options.at_samples && !options.leave_out;
   Sums sums;
   sums.values = filled_array(queries.slots(), 0.0, execution);
   if (!includes_itself) sums.log_scales = filled_array(queries.slots(), 0.0, execution);

@@ -26,9 +26,10 @@ enum class DensityMethod {
 
 struct DensityOptions {
   Kernel kernel = Kernel::gaussian;
-  double bandwidth = 1.0;  // in the caller's units
-  double rtol = 1e-9;      // infinite kernels: relative error of every sum; 0 sums all pairs
-  bool leave_out = false;  // leave-one-out sums at the samples: without the sample's own location
+  double bandwidth = 1.0;   // in the caller's units
+  double rtol = 1e-9;       // infinite kernels: relative error of every sum; 0 sums all pairs
+  bool at_samples = false;  // whether the queries are the samples; kernel_sums sets it
+  bool leave_out = false;   // leave-one-out sums at the samples: without the sample's own location
   DensityMethod method = DensityMethod::automatic;
   // By slot of the queries, for infinite kernels at queries that are not the samples: if not null,
   // the error of a sum may be rtol times this number instead of rtol times the sum itself. Sums of
@@ -46,11 +47,13 @@ struct Sums {
   Array<double> log_scales;
 };
 
-// The bandwidth in the scale of a tree, in which the largest coordinate is in [1, 2). It is limited
-// to 2^60: a larger bandwidth would not change any sum, and the square of the bandwidth times a
-// weight must not overflow.
+// The bandwidth in the scale of a tree, in which the largest coordinate is in [1, 2). It is
+// limited, because the square of the bandwidth times a weight must not overflow. At the samples, a
+// bandwidth above 2^60 would not change any sum. Queries may be as far away as
+// `largest_coordinate`.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
-  return std::fmin(scaled(options.bandwidth, samples.exponent), 0x1p60);
+  return std::fmin(scaled(options.bandwidth, samples.exponent),
+                   options.at_samples ? 0x1p60 : 0x1p480);
 }
 
 // The constants that turn squared distances into terms, for sums over these samples.

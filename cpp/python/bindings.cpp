@@ -208,10 +208,10 @@ void check_state(const Tree& t) {
           "the state of the tree is damaged: its sizes or indices are inconsistent");
 }
 
-void restore_tree(Tree& t, const nb::tuple& state) {
+Tree tree_of_state(const nb::tuple& state) {
   require(state.size() == 14,
           "the state of a tree must have 14 parts; it was damaged or saved by another version");
-  new (&t) Tree();
+  Tree t;
   t.rows = nb::cast<Index>(state[0]);
   t.locations = nb::cast<Index>(state[1]);
   t.features = nb::cast<int>(state[2]);
@@ -228,6 +228,7 @@ void restore_tree(Tree& t, const nb::tuple& state) {
   copy_to(state[13], t.slot_of_row);
   check_state(t);
   add_up_weights(t, Execution{});
+  return t;
 }
 
 }  // namespace
@@ -248,7 +249,8 @@ NB_MODULE(_core, m) {
           "points"_a, "weights"_a = nb::none(), "period"_a = nb::none(), "threads"_a = 1,
           "report"_a = nb::none())
       .def("__getstate__", &tree_state)
-      .def("__setstate__", &restore_tree)
+      .def("__setstate__",
+           [](Tree& self, const nb::tuple& state) { new (&self) Tree(tree_of_state(state)); })
       .def_ro("rows", &Tree::rows)
       .def_ro("features", &Tree::features)
       .def_ro("n_locations", &Tree::locations, "Number of distinct rows of positive weight.")

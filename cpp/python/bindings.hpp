@@ -7,6 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -68,9 +69,9 @@ class Buffer {
   Result<Value> array() { return shaped<1>({values_.size()}); }
   template <int dimensions>
   Result<Value, dimensions> shaped(std::initializer_list<std::size_t> shape) {
-    auto* const kept = new Array<Value>(std::move(values_));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<Value>*>(p); });
-    return Result<Value, dimensions>(kept->data(), shape, owner);
+    auto kept = std::make_unique<Array<Value>>(std::move(values_));
+    nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<Array<Value>*>(p); });
+    return Result<Value, dimensions>(kept.release()->data(), shape, owner);
   }
 
  private:

@@ -29,8 +29,16 @@ double work_per_point(const ScaleOptions& options) {
   return 300.0 + 20.0 * std::min(options.most(), 1e6);
 }
 
-auto scales_of_samples(const Tree& tree, const std::vector<double>& neighbors, Index spacing,
-                       int dimension, int threads, const Report& report, ScaleMethod method) {
+// A std::vector as an argument would be filled by nanobind where bad_alloc ends the process.
+std::vector<double> numbers_in(const nb::sequence& list) {
+  std::vector<double> numbers;
+  for (const nb::handle number : list) numbers.push_back(nb::cast<double>(number));
+  return numbers;
+}
+
+auto scales_of_samples(const Tree& tree, const nb::sequence& list, Index spacing, int dimension,
+                       int threads, const Report& report, ScaleMethod method) {
+  const std::vector<double> neighbors = numbers_in(list);
   const ScaleOptions options = scale_options(neighbors, spacing, dimension, method);
   std::vector<Buffer<double>> r;
   std::vector<double*> to;

@@ -186,8 +186,8 @@ class ModeFinder {
     highest_ = 0.0;
     begin_on_ladder();
     while (judge() && !execution_.stops()) refine();
-    std::erase_if(roots_,
-                  [&](const Vertex& root) { return root.sum < options_.least_ratio * highest_; });
+    const double least = options_.least_ratio * round_to_bits(highest_, options_.bits);
+    std::erase_if(roots_, [&](const Vertex& root) { return root.height < least; });
   }
 
   void begin_on_ladder() {
@@ -210,7 +210,8 @@ class ModeFinder {
   // intervals that still have to be split. Returns whether any interval is marked.
   bool judge() {
     roots_.clear();
-    const double floor = (1.0 - 0x1p-10) * options_.least_ratio * highest_;
+    const double rounding = std::max(0x1p-10, std::ldexp(1.0, 1 - options_.bits));
+    const double floor = (1.0 - rounding) * options_.least_ratio * highest_;
     bool unsettled = false;
     top_ = 0;
     for (std::size_t i = 1; i < known_.size(); ++i) {

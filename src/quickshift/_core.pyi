@@ -247,7 +247,7 @@ class ScaleMethod(enum.Enum):
 
 def local_scales(
     tree: Tree,
-    neighbors: Sequence[float],
+    neighbors: Sequence,
     spacing: int,
     dimension: int,
     threads: int = 1,

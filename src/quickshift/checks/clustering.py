@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from quickshift.arrays import Floats, Indices
+from quickshift.arrays import Floats, Indices, packed
 from quickshift.checks.numbers import (
     as_array,
     check_choice,
@@ -59,9 +59,9 @@ def check_bandwidth_underflow(bandwidth: float, exponent: int) -> None:
 
 
 def check_scale_underflow(heights: Floats) -> None:
-    """Raise if most local scales, the negative heights, are below the normal range of floats."""
+    """Raise if most local scales, the negative heights, have underflowed."""
     smallest = float(np.finfo(np.float64).tiny)
-    if np.count_nonzero(heights > -smallest) > heights.size / 2:
+    if np.count_nonzero(heights >= -smallest) > heights.size / 2:
         raise ValueError(
             f"most samples have a mean distance to their neighbors that underflows to less than "
             f"{smallest:.2g}, expected distances that differ. If X has an extremely large "
@@ -90,7 +90,7 @@ def check_taus(
         raise TypeError(f"tau has entries of type {given.dtype}, expected {expected}.")
     if given.shape != (n,):
         raise ValueError(f"tau has shape {given.shape}, expected {expected}.")
-    lengths = np.ascontiguousarray(given, dtype=np.float64)
+    lengths = packed(given, dtype=np.float64)
     wrong = ~(lengths >= 0)
     if ignored is not None:
         wrong[ignored] = False

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.arrays import Floats, Indices, Numbers
+from quickshift.arrays import Floats, Indices, Numbers, packed
 from quickshift.checks.numbers import as_array
 from quickshift.checks.tables import check_axes, check_finite_rows, check_numeric
 
@@ -90,12 +90,12 @@ def check_points(X: ArrayLike, name: str = "X", given: Any = None) -> Numbers:
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}, expected at least one row and column.")
     check_finite_rows(array, name, given)
-    return np.ascontiguousarray(array)
+    return packed(array)
 
 
 def check_responses(y: ArrayLike, n_samples: int) -> Floats:
     """Return responses as a float64 array of shape (n_samples,) or (n_samples, n_outputs)."""
-    array = np.ascontiguousarray(
+    array = packed(
         check_numbers(y, "y", "(n_samples,) or (n_samples, n_outputs)"), dtype=np.float64
     )
     if array.ndim == 2 and array.shape[1] == 1:
@@ -128,9 +128,7 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
     """Return weights as a float64 array; None, which stands for equal weights, stays None."""
     if weights is None:
         return None
-    array = np.ascontiguousarray(
-        check_numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64
-    )
+    array = packed(check_numbers(weights, "sample_weight", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {array.shape}, expected ({n_samples},): one weight per row."
@@ -160,7 +158,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     if period is None:
         return None
     try:
-        array = np.ascontiguousarray(period, dtype=np.float64)
+        array = packed(period, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,):
@@ -192,20 +190,18 @@ def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
 
 
 def check_density(density: ArrayLike, n_samples: int, ignored: Indices | None = None) -> Floats:
-    """Return one density per sample; NaN is allowed only in the ignored rows."""
-    array = np.ascontiguousarray(
-        check_numbers(density, "density", "(n_samples,)"), dtype=np.float64
-    )
+    """Return one density per sample, finite except in the ignored rows."""
+    array = packed(check_numbers(density, "density", "(n_samples,)"), dtype=np.float64)
     if array.shape != (n_samples,):
         raise ValueError(
             f"density has shape {array.shape}, expected ({n_samples},): one value per sample."
         )
-    unordered = np.isnan(array)
+    outside = ~np.isfinite(array)
     if ignored is not None:
-        unordered[ignored] = False
-    if unordered.any():
+        outside[ignored] = False
+    if outside.any():
         raise ValueError(
-            "density has NaN entries, expected numbers that can be compared. Drop those rows, or "
+            "density has NaN or infinite entries, expected finite numbers. Drop those rows, or "
             "give them weight 0."
         )
     return array
@@ -219,9 +215,9 @@ def check_finite_density(
     counted = np.ones(n_samples, dtype=bool)
     if ignored is not None:
         counted[ignored] = False
-    if not (np.isfinite(array) & (array >= 0))[counted].all():
+    if (array[counted] < 0).any():
         raise ValueError(
-            "density has negative or infinite entries, expected finite densities of at least 0. "
-            "Pass densities rather than their logarithms."
+            "density has negative entries, expected densities of at least 0. Pass densities rather "
+            "than their logarithms."
         )
     return array

@@ -61,8 +61,8 @@ def check_bandwidth_pair(
     """
     single = n_axes(bandwidth) == 0
     pair = (bandwidth, bandwidth) if single else tuple(bandwidth)
-    valid = all(isinstance(h, int | float | np.number) and 0 < h <= _LARGEST for h in pair)
-    if len(pair) != 2 or not valid or any(isinstance(h, bool) for h in pair):
+    valid = all(_is_bandwidth(h) for h in pair)
+    if len(pair) != 2 or not valid:
         raise ValueError(
             f"bandwidth is {shown(bandwidth)}, expected a positive number, or a pair of them: one "
             f"for X and one for y. ModalRegressor(bandwidth='auto') chooses both from the data."
@@ -71,6 +71,12 @@ def check_bandwidth_pair(
     if period is not None:
         check_bandwidth(h_x, kernel, period)
     return (h_x, h_y), ((1.0, 1.0) if single else (h_x, h_y))
+
+
+def _is_bandwidth(value: Any) -> bool:
+    if isinstance(value, np.integer | np.floating):
+        value = value.item()
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _LARGEST
 
 
 def check_grid(grid: ArrayLike, n_queries: int | None = None) -> Floats:

@@ -153,13 +153,16 @@ def _in_chunks(
     def work(start: int) -> None:
         target[start : start + step] = convert(source[start : start + step])
 
-    if threads <= 1:
-        for start in starts:
-            work(start)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, starts):
-            pass  # iterating raises the exceptions of the threads
+    if threads > 1:
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                for _ in pool.map(work, starts):
+                    pass  # iterating raises the exceptions of the threads
+            return
+        except RuntimeError:  # the system starts no more threads: convert on this one
+            pass
+    for start in starts:
+        work(start)
 
 
 def _lab(rgb: Numbers) -> Numbers:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quickshift.arrays import Flags, Floats, Numbers
+from quickshift.arrays import Flags, Floats, Numbers, packed
 from quickshift.checks.images import (
     check_blur,
     check_channel_axis,
@@ -195,7 +195,7 @@ def pixels_of(
     if any(settings.blur):
         values = _blurred(values, settings.blur, mask)
     values = _scaled(values, settings.ratio)
-    rows = np.ascontiguousarray(values).reshape(math.prod(grid), -1)
+    rows = packed(values).reshape(math.prod(grid), -1)
     return Pixels(rows, grid, settings.spacing, mask)
 
 

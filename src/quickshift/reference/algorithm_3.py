@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from quickshift.reference.algorithm_1 import quick_shift
 from quickshift.reference.density import Kde, exp, fit
-from quickshift.reference.order import checked_bits
+from quickshift.reference.order import checked_bits, rounded
 from quickshift.reference.samples import (
     Samples,
     checked_bandwidth,
@@ -96,15 +96,17 @@ def modal_regression(
     vertices = np.flatnonzero((samples.weights > 0) & (sums > 0))
     if vertices.size == 0:
         return np.empty(0), np.empty(0)
+    bits = checked_bits(significant_bits, rtol, kde)
     forest = quick_shift(  # Lines 4 to 8 are lines 3 to 7 of Algorithm 1 on the line of responses.
         responses[vertices, None],
         tau=tau,
         ties=ties,
         density=sums[vertices],
-        significant_bits=checked_bits(significant_bits, rtol, kde),
+        significant_bits=bits,
     )
     roots = vertices[forest.roots]  # line 9
-    roots = roots[sums[roots] >= min_density_ratio * sums[roots[0]]]
+    heights = rounded(sums[roots], bits)
+    roots = roots[heights >= min_density_ratio * heights[0]]
     return responses[roots], densities[roots]
 
 

@@ -123,15 +123,19 @@ class LocalScale(Bundle):
         return self.log_density(-self.scales_at(queries)[0])
 
 
+def clipped(r: Floats) -> Floats:
+    """Replace an r that underflows by the smallest normal number, in place; all those are equal."""
+    return np.maximum(r, _SMALLEST, out=r)
+
+
 def levels_of(r: Floats) -> Floats:
     """Return 1/r, in the memory of r."""
-    np.maximum(r, _SMALLEST, out=r)
-    return np.divide(1.0, r, out=r)
+    return np.divide(1.0, clipped(r), out=r)
 
 
 def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats]:
     """Return r and tau of points as `LocalScale.scales_at` does, from checked arguments."""
-    return _core.local_scales_at(
+    r, tau = _core.local_scales_at(
         scale.samples.tree,
         np.ascontiguousarray(points),
         float(scale.n_neighbors),
@@ -139,6 +143,7 @@ def scales_at_points(scale: LocalScale, points: Numbers) -> tuple[Floats, Floats
         n_varying(scale.samples),
         resolve_threads(scale.n_jobs),
     )
+    return clipped(r), tau
 
 
 def n_varying(samples: Samples) -> int:
@@ -265,6 +270,6 @@ def measure_scales(
             report,
         )
     return [
-        LocalScale(samples, k, np.negative(r, out=r), tau, n_jobs, near)
+        LocalScale(samples, k, np.negative(clipped(r), out=r), tau, n_jobs, near)
         for k, r in zip(numbers, found, strict=True)
     ]

@@ -368,7 +368,9 @@ def sort_responses(joint: Joint, tau: float) -> Responses:
     weights = np.ldexp(np.add.reduceat(weights, first), -tree.weight_exponent)
     begin = np.searchsorted(slots[first], np.arange(tree.slots + 1))
     least, most = (share * joint.features.bandwidth for share in _RUNG_SPACING)
-    width = math.ldexp(min(max(0.5 * tau / joint.divisor[1], least), most), -tree.exponent)
+    with np.errstate(over="ignore", under="ignore"):
+        width = np.ldexp(min(max(0.5 * tau / joint.divisor[1], least), most), -tree.exponent)
+    width = min(float(width), _LARGEST_PLACE)
     rungs = _core.rungs(places, width)
     ranks = ranks[first]
     rung_of_sample = np.searchsorted(rungs, ranks, side="right") - 1

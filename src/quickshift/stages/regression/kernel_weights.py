@@ -135,7 +135,7 @@ class KernelWeights:
         with np.errstate(over="ignore", under="ignore"):
             if self.kernel.name == "gaussian":
                 squares -= nearest
-                squares /= -2.0 * self.bandwidth**2
+                squares /= -2.0 * min(self.bandwidth, _LARGEST_COORDINATE) ** 2
                 kernels = np.exp(squares, out=squares)
             else:
                 distances = np.sqrt(squares, out=squares)

@@ -9,7 +9,7 @@ from quickshift.arrays import Floats, Indices
 from quickshift.progress import Progress, reporting
 from quickshift.stages.density import Estimate
 from quickshift.stages.forest import cut
-from quickshift.stages.parent_graph import climb
+from quickshift.stages.parent_graph import climb, rounded
 from quickshift.stages.regression.basins import shares
 from quickshift.stages.regression.joint import Joint
 
@@ -115,8 +115,9 @@ class _Section:
             significant_bits=self.estimate.significant_bits,
         )
         forest = cut(graph, self.options.tau)
+        levels = rounded(heights, self.estimate.significant_bits)
         roots = vertices[forest.roots]
-        roots = roots[heights[roots] >= ratio * heights[roots[0]]]
+        roots = roots[levels[roots] >= ratio * levels[roots[0]]]
         saddles = self._lowest_between(query, responses[roots], log_sums[roots])
         valleys = saddles.max(axis=1)
         while not self.options.keep_flat and (flat := valleys >= log_sums[roots]).any():
@@ -126,7 +127,7 @@ class _Section:
             valleys = saddles.max(axis=1)
         masses = np.full(len(roots), np.nan)
         if self.probabilities:
-            faint = heights[vertices] < ratio * heights[highest]
+            faint = levels[vertices] < ratio * levels[highest]
             root_of_vertex = np.where(faint, -1, vertices[forest.roots][forest.labels])
             basins = _basins(responses, roots, vertices, root_of_vertex)
             masses = self._masses(query, basins, len(roots))

@@ -1,0 +1,96 @@
+"""What `make fuzz` has found, one test per kind; and a few of its cases as a test of the script."""
+
+import numpy as np
+import pytest
+
+import fuzz
+from quickshift import QuickShift, reference, stages
+
+TINY = np.array([[0.0, 1e-26], [3e-26, 0.0], [6e-26, 2e-26]])  # far below any bandwidth
+
+
+@pytest.mark.parametrize("kernel", fuzz.KERNELS)
+@pytest.mark.parametrize("rtol", [0.0, 1e-9])
+def test_a_bandwidth_far_above_all_samples_is_not_limited_at_queries(kernel, rtol):
+    # The core limited bandwidths to 2^60 times the largest coordinate: nothing was within them.
+    queries = np.array([[1.9, 0.0], [0.5, 0.5], [1e-26, 0.0], [40.0, 1.0]])
+    for unit in (1.0, 2.0**300):
+        estimate = stages.fit_estimate(stages.prepare(TINY), 3.5 * unit, kernel=kernel, rtol=rtol)
+        expected = reference.log_kernel_density(
+            TINY, 3.5 * unit, queries=queries * unit, kernel=kernel
+        )
+        found = estimate.log_density_at(queries * unit)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", fuzz.KERNELS)
+def test_modes_are_found_among_responses_far_above_all_features(kernel):
+    y = np.array([0.0, 2.0, 4.0])
+    joint = stages.prepare_joint(TINY, y, 17.0, kernel=kernel, rtol=0.0)
+    found = stages.conditional_modes(joint, [[0.0, 0.0]], 0.3)
+    values, densities = reference.modal_regression(TINY, y, [0.0, 0.0], 17.0, 0.3, kernel=kernel)
+    np.testing.assert_array_equal(found.values, values)
+    np.testing.assert_allclose(found.densities, densities, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", fuzz.KERNELS)
+def test_modes_with_a_bandwidth_beyond_the_range_of_the_features_do_not_overflow(kernel):
+    X, y = np.array([[1e-250], [2e-250]]), np.array([1e-250, 3e-250])
+    joint = stages.prepare_joint(X, y, 1e190, kernel=kernel, rtol=0.0)
+    found = stages.conditional_modes(joint, X, np.inf)
+    values, _ = reference.modal_regression(X, y, X[0], 1e190, kernel=kernel, rtol=0.0)
+    np.testing.assert_array_equal(found[0], values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equally_high_modes_stay_with_a_density_ratio_of_one(seed):
+    # Their sums differ in the last bits, and no mode was left if the highest was not a root.
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 2, size=(17, 1)).astype(float), rng.integers(0, 5, size=17) * 1.0
+    joint = stages.prepare_joint(X, y, 0.226, rtol=0.0)
+    found = stages.conditional_modes(joint, X[:1], np.inf, min_density_ratio=1.0)
+    expected = reference.modal_regression(
+        X, y, X[0], 0.226, np.inf, rtol=0.0, min_density_ratio=1.0
+    )
+    np.testing.assert_array_equal(found[0], expected[0])
+    assert len(found[0]) > 0
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_infinite_densities_are_refused_as_by_the_reference(bad):
+    X, density = [[0.0], [1.0], [2.0]], [1.0, bad, 2.0]
+    with pytest.raises(ValueError, match="density must hold 3 finite numbers"):
+        reference.quick_shift(X, density=density)
+    with pytest.raises(ValueError, match="density has NaN or infinite entries"):
+        stages.climb(X, density)
+
+
+@pytest.mark.parametrize("ties", ["total", "strict"])
+@pytest.mark.parametrize(
+    ("h", "tau"), [(1e292, np.inf), (1e292, 1e259), (1.0, 1e259), (1e292, 1e-3)]
+)
+def test_huge_bandwidths_and_taus_give_the_labels_of_the_reference(ties, h, tau):
+    for d, unit in ((20, 1.0), (20, 1e280), (2, 1e-280), (1, 1e259)):
+        X = np.random.default_rng(d).normal(size=(33, d)) * unit
+        if h < 1e-100 * unit:  # refused
+            continue
+        model = QuickShift(h, tau, ties=ties, rtol=0.0).fit(X)
+        expected = reference.quick_shift(X, h, tau, ties=ties, rtol=0.0)
+        np.testing.assert_array_equal(model.parent_, expected.parent)
+        np.testing.assert_array_equal(model.labels_, expected.labels)
+        log_density = reference.log_kernel_density(X, h)
+        np.testing.assert_allclose(model.log_density_, log_density, rtol=1e-12)
+
+
+def test_local_scales_that_underflow_are_equally_high():
+    X = np.array([[1.0], [2.0], [4.0], [7.0], [0.0], [5e-320], [2e-310]])
+    found = stages.local_scale(X, 1)
+    expected = reference.local_scale(X, 1)
+    np.testing.assert_allclose(found.r, expected.r, rtol=1e-12)
+    assert found.r[4] == found.r[5] == np.finfo(float).tiny
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(100))
+def test_drawn_cases_are_those_of_the_reference(seed):
+    assert fuzz.run(seed, None)[1] != "different"
