@@ -44,7 +44,7 @@ class Linker {
   }
 
   std::vector<Saddle> run(const Execution& execution) {
-    const std::vector<Index> slots = slots_with_saddles();
+    const std::vector<Index> slots = slots_with_saddles(execution);
     std::fill(witness_.begin(), witness_.end(), Witness{});
     auto slot = slots.begin();
     auto edge = points_.edges.cbegin();
@@ -101,11 +101,17 @@ class Linker {
 
   // The slots of all leaves that may have a saddle, in descending order of height. Before any point
   // is active, the witnesses stand for all points.
-  std::vector<Index> slots_with_saddles() {
+  std::vector<Index> slots_with_saddles(const Execution& execution) {
+    Array<char> may_have = unset_array<char>(tree_.leaves());
+    run_ranges(execution, tree_.leaves(), [&](Index begin, Index end) {
+      for (Index leaf = begin; leaf < end; ++leaf) {
+        surroundings_[leaf] = surroundings_of(leaf);
+        may_have[leaf] = may_have_saddle(leaf);
+      }
+    });
     std::vector<Index> slots;
     for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
-      surroundings_[leaf] = surroundings_of(leaf);
-      if (!may_have_saddle(leaf)) continue;
+      if (!may_have[leaf]) continue;
       for (int i = 0; i < tree_.count(leaf); ++i) slots.push_back(leaf * tree_.stride + i);
     }
     radix_sort(slots, [&](Index slot) { return falling(points_.heights[slot]); });
