@@ -12,10 +12,11 @@ import sys
 import textwrap
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 __all__ = [
     "CommandError",
@@ -25,13 +26,15 @@ __all__ = [
     "prepare_process",
     "raise_if_interrupted",
     "show_traceback",
+    "uninterrupted",
 ]
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 WIDEST = 120  # characters; longer lines are hard to read
 INTERRUPTION = "Interrupted; no output was written."
 
-_state = {"traceback": False, "interrupted": False}
+# What was asked for; "stopped" is the number of a signal.
+_state: dict[str, int] = dict.fromkeys(("traceback", "interrupted", "held", "stopped"), 0)
 _written: list[str] = []  # outputs that are complete
 
 
@@ -107,13 +110,29 @@ def raise_if_interrupted() -> None:
         raise KeyboardInterrupt
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let signals that end the process wait for work that takes no time, such as tidying up."""
+    _state["held"] = True
+    try:
+        yield
+    finally:
+        _state["held"] = False
+    raise_if_interrupted()
+    if _state["stopped"]:
+        raise SystemExit(128 + _state["stopped"])
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (a signal handler)
     _state["interrupted"] = True
-    raise KeyboardInterrupt
+    if not _state["held"]:
+        raise KeyboardInterrupt
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (a signal handler)
-    raise SystemExit(128 + number)
+def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (a signal handler)
+    _state["stopped"] = number
+    if not _state["held"]:
+        raise SystemExit(128 + number)
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

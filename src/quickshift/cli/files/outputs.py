@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from quickshift.cli.outcome import CommandError, note_output, raise_if_interrupted
+from quickshift.cli.outcome import CommandError, note_output, raise_if_interrupted, uninterrupted
 
 __all__ = [
     "STANDARD",
@@ -88,10 +88,11 @@ def replaced_file(target: str, *, force: bool) -> Iterator[Path]:
             _publish(partial, path, force=force)
             note_output(target)
     finally:
-        os.umask(usual)
-        # Databases have journals beside them.
-        for file in path.parent.glob(f"{glob.escape(partial.name)}*"):
-            file.unlink(missing_ok=True)
+        with uninterrupted():
+            os.umask(usual)
+            # Databases have journals beside them.
+            for file in path.parent.glob(f"{glob.escape(partial.name)}*"):
+                file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -151,7 +152,8 @@ def scratch_folder() -> Iterator[Path]:
             f"a larger disk."
         ) from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with uninterrupted():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_full(error: OSError, folder: Path) -> bool:
