@@ -104,8 +104,8 @@ def regress(
 ) -> None:
     """Predict a response by the modes of its distribution, which may be several.
 
-    The highest mode is added to the queries as the column "prediction"; --modes and --coverage
-    write all modes, or intervals, in tables of their own.
+    The highest mode is added to the queries as the column "prediction".
+    With --modes or --coverage, a table of all modes or of intervals is written.
     """
     report = Report(as_json=as_json, quiet=quiet, to_stderr=output == STANDARD)
     if modes and coverage is not None:

@@ -145,8 +145,9 @@ def segment(
 ) -> None:
     """Segment a picture or a georeferenced raster.
 
-    A GeoTIFF is read by windows, so it may be larger than memory; its labels have no seams, and
-    they keep its coordinate system. Temporary files of 20 bytes per pixel are in TMPDIR.
+    A GeoTIFF is read by windows, so it may be larger than memory.
+    Its labels have no seams, and they keep its coordinate system.
+    Temporary files of 20 bytes per pixel are in TMPDIR.
     """
     report = Report(as_json=as_json, quiet=quiet)
     _check_outputs(output, polygons, force=force)
