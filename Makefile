@@ -149,7 +149,7 @@ calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes th
 large: .venv/.installed .venv/.group-test  ## fit 1e8 points in partitions (ARGS="--points 1e7"), print time and memory
 	$(BIN)/python benchmarks/large.py $(ARGS)
 
-large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 1e8 points (ARGS="--points 1e6"), write docs/large_cost.md
+large-cost: .venv/.installed .venv/.group-test  ## measure fits of 1e6, 1e7 and 1e8 points (ARGS="--points 1e8 --kind kernel neighbors"), write docs/large_cost.md
 	$(BIN)/python benchmarks/large.py --write --points 1e6 1e7 1e8 $(ARGS)
 
 large-cluster: .venv/.installed .venv/.group-test  ## fit 2e7 points on a Dask cluster of two workers of 1.5 GB, write docs/large_cost.md

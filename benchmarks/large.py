@@ -2,14 +2,23 @@
 
     python benchmarks/large.py                     1e8 points, hours, 20 GB of disk
     python benchmarks/large.py --points 1e6 1e7    minutes, and compared with fits in memory
-    python benchmarks/large.py --kind default      only the default in place of both kinds
+    python benchmarks/large.py --kind default      only the default in place of all kinds
+    python benchmarks/large.py --points 1e7 1e8 --kind kernel neighbors
+                                                   throughput compared with that in memory at 1e7
     python benchmarks/large.py --points 2e7 --workers 2 --worker-memory 1.5e9
                                                    on a local Dask cluster
     python benchmarks/large.py --write             also writes the tables of docs/large_cost.md
 
-The points are twenty Gaussian clusters in the plane, in Parquet files. One fit has an Epanechnikov
-kernel whose bandwidth holds about 500 neighbors; the other one is the default. The memory is the
-proportional set size of all processes together, sampled four times per second.
+The points are twenty Gaussian clusters in the plane, in Parquet files. There are three kinds of
+fits. "kernel" has an Epanechnikov kernel whose bandwidth holds about 500 neighbors. "default" has
+default parameters, so its number of neighbors rises with the number of points. "neighbors" is the
+default at equal n_neighbors: that of 1e7 points for any number of points, so the time per point can
+be compared with that of a fit in memory of 1e7 points.
+
+With at least 1e7 points, the throughput should be at least one third of the throughput in memory at
+1e7 points. This compares wall times, so it needs a machine that is idle otherwise; the CPU time
+that other programs took meanwhile is reported as a number of cores. The memory is the proportional
+set size of all processes together, sampled four times per second.
 
 On a cluster, the fit should have the labels of a fit in memory, and take at most three times as
 long, besides the time to read the input and to read and write the files of the run once.
@@ -35,6 +44,7 @@ import quickshift as qs
 from large_account import account_for
 from large_cluster import MOST_TIMES, local_cluster, seconds_for_files
 from quickshift.distributed import QuickShift
+from quickshift.stages.local_scale import default_neighbors
 
 CENTERS = np.random.default_rng(0).uniform(0, 100, (20, 2))
 WIDTH = 2.0
@@ -52,27 +62,34 @@ def main() -> None:
     parser.add_argument("--memory", type=float, default=4e9, help="bytes for all processes")
     parser.add_argument("--workers", type=int, default=0, help="of a Dask cluster; 0 for processes")
     parser.add_argument("--worker-memory", type=float, default=1.5e9, help="bytes for each worker")
-    parser.add_argument("--kind", choices=["kernel", "default", "both"], default="both")
+    kinds = list(large_page.NAMES)
+    parser.add_argument("--kind", choices=kinds, nargs="+", default=kinds, help="of the fits")
     parser.add_argument("--folder", type=Path, help="for all files; a temporary one if not given")
     parser.add_argument("--write", action="store_true", help="write tables of docs/large_cost.md")
     given = parser.parse_args()
+    measured: list[dict[str, Any]] = []
     for n in map(int, given.points):
         with TemporaryDirectory(dir=given.folder) as folder:
             write_points(Path(folder), n)
-            for kind in ("kernel", "default"):
-                if given.kind in (kind, "both"):
-                    limits = Limits(given.memory, given.workers, given.worker_memory)
-                    found = measure(kind, Path(folder), n, limits)
-                    if given.write:
-                        large_page.record(found)
-                        large_page.write()
+            for kind in given.kind:
+                limits = Limits(given.memory, given.workers, given.worker_memory)
+                found = measure(kind, Path(folder), n, limits)
+                measured.append(found)
+                report_throughput(found, [*large_page.results(), *measured])
+                if given.write:
+                    large_page.record(found)
+                    large_page.write()
 
 
 def parameters_of(kind: str, n: int) -> dict[str, Any]:
     """Return the parameters of a fit."""
+    if kind == "default":
+        return {}
+    if kind == "neighbors":
+        return {"n_neighbors": default_neighbors(large_page.BASE)}
     area = 4 * np.pi * WIDTH**2 * len(CENTERS)  # in which the points would be evenly spread
     h = float(np.sqrt(NEIGHBORS / (n / area) / np.pi))
-    return {"bandwidth": h, "tau": h, "kernel": "epanechnikov"} if kind == "kernel" else {}
+    return {"bandwidth": h, "tau": h, "kernel": "epanechnikov"}
 
 
 def write_points(folder: Path, n: int) -> None:
@@ -126,7 +143,7 @@ def fitted(
 ) -> tuple[QuickShift, dict[str, Any]]:
     """Fit over partitions, and return the model, with what the fit has taken."""
     by_pass: dict[str, float] = {}
-    spent, last = cpu_seconds(), 0.0
+    spent, busy, last = cpu_seconds(), busy_seconds(), 0.0
 
     def progress(name: str, _: float) -> None:
         nonlocal last
@@ -135,6 +152,7 @@ def fitted(
         last = now
 
     workers = limits.workers
+    start = time.perf_counter()
     with local_cluster(workers, limits.worker_memory) as client, PeakMemory() as peak:
         last = begin = time.perf_counter()  # the cluster has been started
         model = QuickShift(
@@ -146,6 +164,8 @@ def fitted(
         )
         model.fit(str(folder / "points-*.parquet"))
         seconds = time.perf_counter() - begin
+    cpu = cpu_seconds() - spent  # of workers that have ended, too
+    others = (busy_seconds() - busy - cpu) / (time.perf_counter() - start)
     model.client = None  # labels are read in this process
     return model, {
         "workers": workers,
@@ -154,10 +174,10 @@ def fitted(
         "clusters": model.n_clusters_,
         "neighbors": getattr(model, "n_neighbors_", NEIGHBORS),
         "cores": len(os.sched_getaffinity(0)),
-        "load": os.getloadavg()[0],
+        "others": others,
         "seconds": seconds,
         "seconds by pass": by_pass,
-        "cpu": cpu_seconds() - spent,
+        "cpu": cpu,
         "client": peak.own - peak.start,
         "memory": peak.all,
         "largest": peak.other,
@@ -169,7 +189,9 @@ def report(found: dict[str, Any]) -> None:
     """Print time and memory of a fit over partitions."""
     print(
         "{kind}: {points} points, {partitions} partitions, {clusters} clusters, {seconds:.1f} s, "
-        "{cpu:.1f} s of CPU time".format(**found)
+        "{cpu:.1f} s of CPU time, {others:.1f} of {cores} cores used by other programs".format(
+            **found
+        )
     )
     print("  " + ", ".join(f"{name} {s:.1f} s" for name, s in found["seconds by pass"].items()))
     client, most = found["client"] / 1e6, MOST_CLIENT / 1e6
@@ -178,6 +200,17 @@ def report(found: dict[str, Any]) -> None:
     used = found[what] / 1e6
     processes = "largest worker" if found["workers"] else "all processes"
     print(f"  {processes} {used:.0f} MB; {verdict(used < limit)}: less than {limit:.0f} MB")
+
+
+def report_throughput(found: dict[str, Any], runs: list[dict[str, Any]]) -> None:
+    """Print the throughput of a large fit relative to that of a fit in memory of 1e7 points."""
+    ratio = large_page.relative_throughput(found, runs)
+    if ratio is not None:
+        least = large_page.LEAST_RATIO
+        print(
+            f"  {ratio:.2f} times the throughput in memory at {large_page.power(large_page.BASE)} "
+            f"points; {verdict(ratio >= least)}: at least {least:.2f}"
+        )
 
 
 def verdict(holds: bool) -> str:
@@ -197,16 +230,31 @@ def cpu_seconds() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
+def busy_seconds() -> float:
+    """Return the CPU time that all programs of this machine have taken since it was started."""
+    user, nice, system, _, _, *more = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + sum(more)) / os.sysconf("SC_CLK_TCK")
+
+
 def compare(model: QuickShift, n: int, parameters: dict[str, Any]) -> dict[str, Any]:
     """Fit the same points in memory, and print the time and whether labels are equal."""
     files = range(-(-n // ROWS_PER_FILE))
     X = np.concatenate([drawn(i, min(ROWS_PER_FILE, n - i * ROWS_PER_FILE)) for i in files])
-    begin, spent = time.perf_counter(), cpu_seconds()
+    begin, spent, busy = time.perf_counter(), cpu_seconds(), busy_seconds()
     labels = qs.QuickShift(**parameters).fit(X).labels_
     seconds, cpu = time.perf_counter() - begin, cpu_seconds() - spent
+    others = (busy_seconds() - busy - cpu) / seconds
     equal = bool((labels == model.labels_).all())
-    print(f"  in memory: {seconds:.1f} s, {cpu:.1f} s of CPU time, labels are equal: {equal}")
-    return {"seconds in memory": seconds, "cpu in memory": cpu, "equal": equal}
+    print(
+        f"  in memory: {seconds:.1f} s, {cpu:.1f} s of CPU time, {others:.1f} cores used by other "
+        f"programs, labels are equal: {equal}"
+    )
+    return {
+        "seconds in memory": seconds,
+        "cpu in memory": cpu,
+        "others in memory": others,
+        "equal": equal,
+    }
 
 
 class PeakMemory:

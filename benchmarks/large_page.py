@@ -16,7 +16,13 @@ PAGE = HERE.parent / "docs" / "large_cost.md"
 
 Result = dict[str, Any]
 
-NAMES = {"kernel": "Epanechnikov, 500 neighbors", "default": "default"}
+NAMES = {
+    "kernel": "Epanechnikov, {neighbors} neighbors",
+    "default": "default, {neighbors} neighbors",
+    "neighbors": "n_neighbors={neighbors}",
+}
+BASE = 10**7  # points of the fit in memory with which throughputs of large runs are compared
+LEAST_RATIO = 1 / 3  # that large runs should have
 SIZES = (10**9, 10**11)  # for which costs are extrapolated
 LEAST = 10**7  # points of a run from which they are; starting processes dominates smaller runs
 CORES = 64  # of a machine for which they are
@@ -36,6 +42,39 @@ def record(run: Result) -> None:
 
 def _case(run: Result) -> tuple[str, int, int]:
     return run["kind"], run["points"], run.get("workers", 0)
+
+
+def name_of(run: Result) -> str:
+    """Return what the tables call the fit of a run."""
+    return NAMES[run["kind"]].format(**run)
+
+
+def relative_throughput(run: Result, runs: Sequence[Result]) -> float | None:
+    """Return the points per second of a run divided by those of a fit in memory of 1e7 points.
+
+    Parameters
+    ----------
+    run : dict
+        The run over partitions.
+    runs : sequence of dict
+        All runs. The last fit in memory of 1e7 points of the same kind counts.
+
+    Returns
+    -------
+    float or None
+        None if the run has fewer than 1e7 points, or if no such fit in memory has the same number
+        of neighbors: by default, this number rises with the number of points.
+    """
+    same = [
+        base["seconds in memory"]
+        for base in runs
+        if base["points"] == BASE and "seconds in memory" in base
+        if (base["kind"], base["neighbors"]) == (run["kind"], run["neighbors"])
+    ]
+    if run["points"] < BASE or not same:
+        return None
+    ratio: float = run["points"] / run["seconds"] / (BASE / same[-1])
+    return ratio
 
 
 def write() -> None:
@@ -65,35 +104,44 @@ def table_of_runs(runs: Sequence[Result]) -> str:
         "CPU time",
         "points per second",
         "in memory",
+        "relative to in memory at 1e7 points",
         "ratio of CPU times",
         "client",
         "all processes",
         "limit",
         "files",
-        "load when it ended",
+        "used by other programs",
     ]
-    return table(header, [row_of_run(run) for run in runs])
+    return table(header, [row_of_run(run, runs) for run in runs])
 
 
-def row_of_run(run: Result) -> list[str]:
+def row_of_run(run: Result, runs: Sequence[Result]) -> list[str]:
     """Return one row of the table of runs."""
     known = "seconds in memory" in run
     n = run["points"]
+    ratio = relative_throughput(run, runs)
     return [
-        NAMES[run["kind"]],
+        name_of(run),
         power(n),
         str(run["partitions"]),
         f"{run['seconds']:.0f} s",
         f"{run['cpu']:.0f} s",
         f"{n / run['seconds']:,.0f}",
         f"{n / run['seconds in memory']:,.0f}" if known else "",
+        "" if ratio is None else f"{ratio:.2f}",
         f"{run['cpu in memory'] / run['cpu']:.2f}" if known else "",
         f"{run['client'] / 1e6:.0f} MB",
         f"{run['memory'] / 1e6:.0f} MB",
         f"{run['limit'] / 1e6:.0f} MB",
         f"{run['disk'] / n:.0f} bytes per point",
-        f"{run['load']:.1f} on {run['cores']} cores",
+        used_by_others(run),
     ]
+
+
+def used_by_others(run: Result) -> str:
+    """Return how many cores other programs used during a run, and during the fit in memory."""
+    cores = [run["others"], run["others in memory"]] if "equal" in run else [run["others"]]
+    return f"{' and '.join(f'{max(each, 0):.1f}' for each in cores)} of {run['cores']} cores"
 
 
 def table_of_cluster(runs: Sequence[Result]) -> str:
@@ -112,7 +160,7 @@ def table_of_cluster(runs: Sequence[Result]) -> str:
         "client",
         "largest worker",
         "limit of a worker",
-        "load when it ended",
+        "used by other programs",
     ]
     return table(header, [row_of_cluster(run) for run in runs])
 
@@ -121,7 +169,7 @@ def row_of_cluster(run: Result) -> list[str]:
     """Return one row of the table of runs on a cluster."""
     ratio = (run["seconds"] - run["files"]) / run["seconds in memory"]
     return [
-        NAMES[run["kind"]],
+        name_of(run),
         power(run["points"]),
         str(run["workers"]),
         f"{run['seconds']:.0f} s",
@@ -132,19 +180,19 @@ def row_of_cluster(run: Result) -> list[str]:
         f"{run['client'] / 1e6:.0f} MB",
         f"{run['largest'] / 1e6:.0f} MB",
         f"{run['limit'] / 1e6:.0f} MB",
-        f"{run['load']:.1f} on {run['cores']} cores",
+        used_by_others(run),
     ]
 
 
 def tables_of_passes(runs: Sequence[Result]) -> str:
     """Return what each pass reads, writes and moves, for the largest runs that were counted."""
     parts = []
-    for kind, name in NAMES.items():
+    for kind in NAMES:
         counted = [run for run in runs if run["kind"] == kind and "passes" in run]
         if counted:
             run = counted[-1]
-            title = f"{name[0].upper()}{name[1:]}, {power(run['points'])} points"
-            parts += [f"**{title}, {run['partitions']} partitions**", "", table_of_passes(run), ""]
+            title = f"{name_of(run)}, {power(run['points'])} points, {run['partitions']} partitions"
+            parts += [f"**{title}**", "", table_of_passes(run), ""]
     return "\n".join(parts).rstrip()
 
 
@@ -167,14 +215,14 @@ WHAT = ("read", "written", "moved")
 def table_of_larger(runs: Sequence[Result]) -> str:
     """Return what larger fits would need, at the cost per point of the largest run of each kind."""
     rows = []
-    for kind, name in NAMES.items():
+    for kind in NAMES:
         of_kind = [run for run in runs if run["kind"] == kind and run["points"] >= LEAST]
         for n in SIZES if of_kind else ():
             run = of_kind[-1]
             hours = run["cpu"] / run["points"] * n / 3600
             rows.append(
                 [
-                    name,
+                    name_of(run),
                     power(n),
                     f"{power(run['points'])} points",
                     f"{hours:,.0f}",

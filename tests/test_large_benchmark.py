@@ -38,15 +38,34 @@ def rows_of(page, name):
 
 def test_fits_over_partitions_are_compared_with_fits_in_memory(large, monkeypatch, tmp_path):
     results, page = run(large, monkeypatch, tmp_path)
-    assert [each["kind"] for each in results] == ["kernel", "default"]
+    assert [each["kind"] for each in results] == ["kernel", "default", "neighbors"]
     for each in results:
         assert each["equal"]
         assert each["passes"]["climb"]["tasks"] == each["partitions"]
+        assert each["others"] < each["cores"]
     assert [row[:2] for row in rows_of(page, "runs")] == [
         ["Epanechnikov, 500 neighbors", "2e4"],
-        ["default", "2e4"],
+        ["default, 43 neighbors", "2e4"],
+        ["n_neighbors=345", "2e4"],
     ]
     assert "No run has been recorded yet." in page
+
+
+def test_throughput_is_compared_with_a_fit_in_memory_of_the_same_kind_and_neighbors(large):
+    def run_of(kind, points, neighbors, **seconds):
+        return {"kind": kind, "points": points, "neighbors": neighbors, **seconds}
+
+    in_memory = {"seconds": 60.0, "seconds in memory": 20.0}
+    runs = [
+        run_of("kernel", 10**6, 500, **in_memory),
+        run_of("kernel", 10**7, 500, **in_memory),
+        run_of("kernel", 10**8, 500, seconds=400.0),
+        run_of("default", 10**7, 345, **in_memory),
+        run_of("default", 10**8, 743, seconds=400.0),
+        run_of("neighbors", 10**8, 345, seconds=400.0),
+    ]
+    found = [large.large_page.relative_throughput(run, runs) for run in runs]
+    assert found == [None, pytest.approx(1 / 3), pytest.approx(0.5), found[1], None, None]
 
 
 def test_files_are_read_and_copied_once(large, tmp_path):
@@ -67,6 +86,6 @@ def test_fits_on_a_local_cluster(large, monkeypatch, tmp_path, capsys):
     assert result["workers"] == 2
     assert 0 < result["largest"] < 1e9
     ((kind, points, workers, *_, limit, _),) = rows_of(page, "cluster")
-    assert (kind, points, workers, limit) == ("default", "2e4", "2", "1000 MB")
+    assert (kind, points, workers, limit) == ("default, 43 neighbors", "2e4", "2", "1000 MB")
     assert not rows_of(page, "runs")
     assert "at most 3 times the fit in memory and the files" in capsys.readouterr().out
