@@ -1,12 +1,13 @@
 """Data made up against an algorithm: the number of elementary steps stays near that of random data.
 
 The steps are counted, so that these tests do not depend on the speed of the machine.
+benchmarks/adversarial.py searches for such data.
 """
 
 import numpy as np
 import pytest
 
-from quickshift import _core, stages
+from quickshift import QuickShift, _core, reference, stages
 
 
 def unmixed(hashes):
@@ -120,3 +121,50 @@ def test_an_order_against_the_median_gives_the_tree_of_any_other_order():
     expected, _ = stages.prepare(np.sort(keys, axis=0)).tree.locations()
     found, _ = stages.prepare(keys).tree.locations()
     np.testing.assert_array_equal(found, expected)
+
+
+def tight_core(n, d):
+    """Return a sample of which nine tenths are in a group 1e8 times narrower than the rest.
+
+    The median of every axis divides the group, so that each block of the tree has points of both
+    kinds. In single precision, relative to the center of such a block, all points of the group
+    coincide.
+    """
+    X = np.random.default_rng(1).normal(size=(n, d))
+    X[n // 10 :] *= 1e-8
+    return X
+
+
+def estimate_sums(X):
+    samples = stages.prepare(X)
+    return stages.fit_estimate(samples, stages.choose_bandwidth(samples)).sums()
+
+
+def test_the_tree_is_searched_where_single_precision_decides_little():
+    n, d = 3000, 10
+    even, tight = np.random.default_rng(1).normal(size=(n, d)), tight_core(n, d)
+    assert _core.shares_for_scales(_core.Tree(even), 20.0, 8)[2] == 0
+    assert _core.shares_for_scales(_core.Tree(tight), 20.0, 8)[2] > 0.2
+    for X, blocks in ((even, True), (tight, False)):
+        sums = estimate_sums(X)
+        assert _core.blocks_pay_for_parents(_core.Tree(X), sums, 36, False) == blocks
+
+
+def test_scales_of_a_tight_core_are_the_same_by_every_method():
+    samples = stages.prepare(tight_core(700, 8))
+    found = [
+        _core.local_scales(samples.tree, [20.0], 8, 8, threads, None, method)
+        for method in _core.ScaleMethod
+        for threads in (1, 2)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other[0][0], found[0][0][0])
+        np.testing.assert_array_equal(other[1], found[0][1])
+
+
+def test_a_tight_core_is_clustered_as_by_the_reference():
+    X = tight_core(700, 8)
+    model = QuickShift(n_clusters=5).fit(X)
+    expected = reference.local_clusters(X, 2.0, n_clusters=5)
+    assert model.n_clusters_ == 5
+    np.testing.assert_array_equal(model.labels_, expected.labels)

@@ -1,7 +1,7 @@
 #include "forest/nearby_links.hpp"
 
 #include "support/disjoint_set.hpp"
-#include "tree/blocks.hpp"
+#include "tree/block_sample.hpp"
 #include "tree/search.hpp"
 
 namespace quickshift {
@@ -123,6 +123,22 @@ void link_by_search(NearbyLinks& links, const Execution& execution) {
   });
 }
 
+// Whether blocks would compute a large part of all pairs twice. Then searches are faster, even with
+// many features.
+bool single_precision_decides_little(const NearbyLinks& links) {
+  constexpr double large = 0.05;
+  std::vector<double> point(static_cast<std::size_t>(links.tree.features));
+  double share = 0.0;
+  double leaves = 0.0;
+  for_sampled_leaves(links.tree, 8, [&](Index leaf) {
+    copy_point(links.tree, leaf, 0, point.data());
+    share +=
+        undecided_near_point(links.tree, point.data(), links.reaches[leaf * links.tree.stride]);
+    leaves += 1.0;
+  });
+  return share > large * leaves;
+}
+
 std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
                                         std::span<const Saddle> edges, const LinkLength& length,
                                         const Execution& execution) {
@@ -130,7 +146,8 @@ std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows
   NearbyLinks links(tree, rows, edges, length, execution);
   if (length.near) {
     link_by_lists(links, length, execution);
-  } else if (tree.periodic || tree.features <= most_features_for_search) {
+  } else if (tree.periodic || tree.features <= most_features_for_search ||
+             single_precision_decides_little(links)) {
     link_by_search(links, execution);
   } else {
     link_by_blocks(links, execution);

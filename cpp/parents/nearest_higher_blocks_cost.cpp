@@ -14,6 +14,7 @@ namespace {
 // Measured times in nanoseconds per pair; only their ratios matter.
 constexpr PairCost cost_in_tree{0.2, 5.5};
 constexpr PairCost cost_in_blocks{0.02, 0.7};
+constexpr PairCost cost_undecided{1.0, 5.0};  // of a pair that single precision cannot decide
 // Times in nanoseconds per location, in addition to those of its pairs.
 constexpr double search_in_tree = 250.0;
 constexpr double search_in_blocks = 900.0;
@@ -47,7 +48,9 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
     // The product of two blocks serves both directions, so at most half of all pairs are computed.
     const double met = std::min(0.5, blocks_near_point(tree, point.data(), keeper.square()));
     by_tree += scanned * all * cost_in_tree.of(tree) + search_in_tree;
-    by_blocks += met * all * cost_in_blocks.of(tree) + search_in_blocks;
+    const double undecided = undecided_near_point(tree, point.data(), keeper.square());
+    by_blocks += met * all * cost_in_blocks.of(tree) + undecided * all * cost_undecided.of(tree) +
+                 search_in_blocks;
   });
   return by_blocks < by_tree;
 }

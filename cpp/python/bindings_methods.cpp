@@ -34,7 +34,7 @@ auto shares_for_scales(const Tree& tree, double neighbors, Index spacing) {
   require(!tree.periodic, "blocks are never considered for periodic features");
   const SearchedShares shares =
       shares_searched(tree, {.neighbors = {neighbors}, .spacing = spacing});
-  return std::make_tuple(shares.of_tree, shares.of_blocks);
+  return std::make_tuple(shares.of_tree, shares.of_blocks, shares.undecided);
 }
 
 bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool strict) {
@@ -72,7 +72,8 @@ void bind_methods(nb::module_& m) {
         "and benchmarks.");
   m.def("shares_for_scales", &shares_for_scales, "tree"_a, "neighbors"_a, "spacing"_a,
         "The shares of all points with which `local_scales` is estimated to compare a point, by "
-        "the tree and by blocks; for calibration.");
+        "the tree and by blocks, and the share that blocks compare twice; for calibration and "
+        "tests.");
   m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
   m.def("comparisons_for_duplicates", &comparisons_for_duplicates, "points"_a,

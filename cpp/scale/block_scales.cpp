@@ -25,10 +25,11 @@ class Candidates {
  public:
   Candidates(Index wanted, int room)
       : wanted_(static_cast<std::size_t>(wanted)),
-        most_(2 * wanted_ + static_cast<std::size_t>(room)) {}
+        fewest_(2 * wanted_ + static_cast<std::size_t>(room)) {}
 
   void reset() {
     found_.clear();
+    most_ = fewest_;
     reach_ = infinity;
   }
   // An upper bound on the squared distance to the farthest of the wanted samples.
@@ -36,8 +37,12 @@ class Candidates {
   void add(double square, double error, Index position) {
     if (square - error <= reach_) found_.push_back({square + error, square - error, position});
   }
+  // Cutting back takes time in proportion to the length. If the errors are so large that nearly all
+  // candidates remain, the list has to double before the next attempt.
   void cut_back_if_long() {
-    if (found_.size() > most_) cut_back();
+    if (found_.size() <= most_) return;
+    cut_back();
+    most_ = std::max(fewest_, 2 * found_.size());
   }
   void cut_back() {
     if (found_.size() < wanted_) return;
@@ -58,7 +63,8 @@ class Candidates {
   };
 
   std::size_t wanted_;
-  std::size_t most_;  // the list is cut back when it grows beyond this
+  std::size_t fewest_;    // the list may always become as long as this
+  std::size_t most_ = 0;  // the list is cut back when it grows beyond this
   std::vector<Candidate> found_;
   double reach_ = infinity;
 };

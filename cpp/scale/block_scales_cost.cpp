@@ -1,5 +1,6 @@
 // Estimates whether blocks (block_scales.cpp) find local scales faster than searches of the tree.
 #include <algorithm>
+#include <vector>
 
 #include "scale/block_scales.hpp"
 #include "scale/leaf_scales.hpp"
@@ -19,24 +20,32 @@ constexpr PairCost cost_in_blocks{0.03, 0.65};
 constexpr double point_in_tree = 700.0;
 constexpr double point_in_blocks = 3500.0;
 constexpr double neighbor_in_blocks = 80.0;
+// The same for a pair that single precision cannot decide.
+constexpr PairCost cost_undecided{0.5, 12.0};
 
 }  // namespace
 
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
   LeafScales search(tree, options);
   SearchedShares shares;
+  std::vector<double> point(static_cast<std::size_t>(tree.features));
   double leaves = 0.0;
   for_sampled_leaves(tree, 8, [&](Index leaf) {
     double reach_sq = 0.0;
+    double first_sq = -1.0;  // of the first point of the leaf
     search.find(leaf, [&](Index, const ScaleOfPoint& scale) {
       reach_sq = std::max(reach_sq, scale.reach_sq);
+      if (first_sq < 0.0) first_sq = scale.reach_sq;
     });
     shares.of_tree += leaves_near_leaf(tree, leaf, reach_sq, -1.0);
     shares.of_blocks += blocks_near_block(tree, leaf, reach_sq);
+    copy_point(tree, leaf, 0, point.data());
+    shares.undecided += undecided_near_point(tree, point.data(), first_sq);
     leaves += 1.0;
   });
   shares.of_tree /= leaves;
   shares.of_blocks /= leaves;
+  shares.undecided /= leaves;
   return shares;
 }
 
@@ -47,7 +56,8 @@ bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
   const auto all = static_cast<double>(tree.locations);
   const SearchedShares shares = shares_searched(tree, options);
   const double by_tree = shares.of_tree * all * cost_in_tree.of(tree) + point_in_tree;
-  const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) + point_in_blocks +
+  const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) +
+                           shares.undecided * all * cost_undecided.of(tree) + point_in_blocks +
                            neighbor_in_blocks * options.most();
   return by_blocks < by_tree;
 }

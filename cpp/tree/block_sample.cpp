@@ -36,6 +36,35 @@ double blocks_near_point(const Tree& tree, const double* point, double reach_sq)
   });
 }
 
+double undecided_near_point(const Tree& tree, const double* point, double reach_sq) {
+  const int level = block_level(tree);
+  std::vector<double> other(static_cast<std::size_t>(tree.features));
+  Index seen = 0;
+  Index undecided = 0;
+  for_sampled_leaves(tree, 32, [&](Index leaf) {
+    const double* const low = tree.low((Index{1} << level) + (leaf >> (tree.levels - level)));
+    double norm = 0.0;     // of the point, relative to the center of the block
+    double largest = 0.0;  // a bound on the norms of the points of the block
+    for (int k = 0; k < tree.features; ++k) {
+      const double offset = point[k] - (0.5 * low[k] + 0.5 * low[tree.features + k]);
+      const double half = 0.5 * low[tree.features + k] - 0.5 * low[k];
+      norm += offset * offset;
+      largest += half * half;
+    }
+    const double error = single_error(tree.features) * (norm + largest);
+    for (int i = 0; i < tree.count(leaf); ++i) {
+      copy_point(tree, leaf, i, other.data());
+      double square = 0.0;
+      for (int k = 0; k < tree.features; ++k) {
+        square += (point[k] - other[k]) * (point[k] - other[k]);
+      }
+      ++seen;
+      undecided += square > reach_sq && square <= reach_sq + 2.0 * error;
+    }
+  });
+  return static_cast<double>(undecided) / static_cast<double>(seen);
+}
+
 double leaves_near_leaf(const Tree& tree, Index leaf, double reach_sq, double whole_sq) {
   const double* const own = tree.low(tree.leaves() + leaf);
   std::vector<Index> stack{1};

@@ -41,4 +41,10 @@ double blocks_near_block(const Tree& tree, Index leaf, double reach_sq);
 // The share of all blocks within a squared distance of a point.
 double blocks_near_point(const Tree& tree, const double* point, double reach_sq);
 
+// The share of all points that are farther from a point than `reach_sq`, while their approximate
+// squared distances in single precision (tree/blocks.hpp) cannot exclude that they are nearer.
+// These distances have to be computed twice. The share is tiny unless points lie in groups far
+// smaller than the boxes of their blocks, such as copies with noise among widely spread points.
+double undecided_near_point(const Tree& tree, const double* point, double reach_sq);
+
 }  // namespace quickshift

@@ -699,9 +699,9 @@ def grid_choice(
     How `kernel_sums` compares the grid with summing pair by pair: the estimated seconds of both, the bytes of the grid, and the bytes of a faster grid that was refused; for tests and benchmarks.
     """
 
-def shares_for_scales(tree: Tree, neighbors: float, spacing: int) -> tuple[float, float]:
+def shares_for_scales(tree: Tree, neighbors: float, spacing: int) -> tuple[float, float, float]:
     """
-    The shares of all points with which `local_scales` is estimated to compare a point, by the tree and by blocks; for calibration.
+    The shares of all points with which `local_scales` is estimated to compare a point, by the tree and by blocks, and the share that blocks compare twice; for calibration and tests.
     """
 
 def blocks_pay_for_parents(
