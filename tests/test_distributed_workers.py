@@ -158,6 +158,30 @@ def test_a_task_that_always_kills_its_dask_worker_fails_with_one_error(client, t
         passes.run("exit", os._exit, [(3,)])
 
 
+def pretend_versions(client, monkeypatch, **packages):
+    """Let one worker of a cluster report other versions of some packages."""
+    client.wait_for_workers(2, timeout=60)  # other tests kill them
+    found = client.get_versions(packages=["quickshift"])
+    first = next(iter(found["workers"].values()))["packages"]
+    assert first.keys() >= packages.keys()
+    first.update(packages)
+    monkeypatch.setattr(client, "get_versions", lambda **_: found)
+
+
+def test_a_dask_worker_with_another_version_of_quickshift_is_refused(client, tmp_path, monkeypatch):
+    pretend_versions(client, monkeypatch, quickshift="0.0.1")
+    with pytest.raises(RuntimeError, match=r"1 of 2 Dask workers .* has 0\.0\.1, this process"):
+        QuickShift(client=client, directory=tmp_path).fit(X)
+
+
+def test_a_dask_worker_with_other_versions_that_completes_a_trial_is_used(
+    client, tmp_path, monkeypatch
+):
+    pretend_versions(client, monkeypatch, numpy="1.26.4", distributed="2024.8.0")
+    found = QuickShift(client=client, directory=tmp_path, n_partitions=4).fit(X)
+    np.testing.assert_array_equal(found.labels_, EXPECTED)
+
+
 def test_a_cluster_without_workers_fails_with_one_error(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "_PATIENCE", 2)

@@ -58,6 +58,7 @@ from quickshift.distributed.results import (
 from quickshift.distributed.stitch import Edges
 from quickshift.distributed.store import Store, local_folder, publish
 from quickshift.distributed.tasks.boxes import Facts
+from quickshift.distributed.versions import check_versions
 from quickshift.kernels import get_kernel
 from quickshift.progress import Progress
 from quickshift.spaces import Space, unscaled_space
@@ -245,6 +246,8 @@ class QuickShift:
         for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)  # of an earlier fit
         settings = self._settings()
+        if self.client is not None:
+            check_versions(self.client)
         folder, temporary = self._folder()
         try:
             chunks = list_chunks(data, columns, weight_column, id_column, folder / "input")

@@ -25,6 +25,7 @@ from quickshift.distributed.pictures import as_file
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.store import Store, local_folder
 from quickshift.distributed.tasks.tiles import Picture, TileTops, climb_tile, cut_tile, sum_tile
+from quickshift.distributed.versions import check_versions
 from quickshift.image.graph import highest_pixels_first
 from quickshift.image.pixels import pixel_settings
 from quickshift.image.tile_steps import PIXELS_PER_TILE, Box, check_search, tiles_of
@@ -113,6 +114,8 @@ def segment(
     >>> bool((qs.distributed.segment(image) == qs.segment(image)).all())
     True
     """
+    if client is not None:
+        check_versions(client)
     folder = _folder(client, directory)
     try:
         colors = as_file(image, folder / "image.npy", "image")
