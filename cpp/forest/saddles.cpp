@@ -34,6 +34,7 @@ class Linker {
         points_(tree, rows, edges, execution),
         witness_(unset_array<Witness>(tree.nodes())),
         surroundings_(unset_array<Index>(tree.leaves())),
+        may_have_saddle_(unset_array<char>(tree.leaves())),
         squares_(static_cast<std::size_t>(tree.stride)),
         point_(static_cast<std::size_t>(tree.features)) {
     std::sort(points_.edges.begin(), points_.edges.end(),
@@ -43,8 +44,20 @@ class Linker {
     });
   }
 
+  // Finds the leaves that may have a saddle, in parallel. Before any point is active, the witnesses
+  // stand for all points.
+  void mark_leaves(const Execution& execution) {
+    for_nodes_upwards(tree_, execution, [&](Index node) {
+      if (!tree_.is_leaf(node)) return;
+      const Index leaf = tree_.leaf_of(node);
+      surroundings_[leaf] = surroundings_of(leaf);
+      may_have_saddle_[leaf] = may_have_saddle(leaf);
+    });
+  }
+
+  // Runs on one thread, after `mark_leaves`.
   std::vector<Saddle> run(const Execution& execution) {
-    const std::vector<Index> slots = slots_with_saddles(execution);
+    const std::vector<Index> slots = slots_with_saddles();
     std::fill(witness_.begin(), witness_.end(), Witness{});
     auto slot = slots.begin();
     auto edge = points_.edges.cbegin();
@@ -99,19 +112,11 @@ class Linker {
     return ++steps_ % 256 == 0 ? execution.stops() : execution.stop.load();
   }
 
-  // The slots of all leaves that may have a saddle, in descending order of height. Before any point
-  // is active, the witnesses stand for all points.
-  std::vector<Index> slots_with_saddles(const Execution& execution) {
-    Array<char> may_have = unset_array<char>(tree_.leaves());
-    run_ranges(execution, tree_.leaves(), [&](Index begin, Index end) {
-      for (Index leaf = begin; leaf < end; ++leaf) {
-        surroundings_[leaf] = surroundings_of(leaf);
-        may_have[leaf] = may_have_saddle(leaf);
-      }
-    });
+  // The slots of all leaves that may have a saddle, in descending order of height.
+  std::vector<Index> slots_with_saddles() const {
     std::vector<Index> slots;
     for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
-      if (!may_have[leaf]) continue;
+      if (!may_have_saddle_[leaf]) continue;
       for (int i = 0; i < tree_.count(leaf); ++i) slots.push_back(leaf * tree_.stride + i);
     }
     radix_sort(slots, [&](Index slot) { return falling(points_.heights[slot]); });
@@ -278,9 +283,10 @@ class Linker {
   DisjointSet components_;
   Index apart_;  // the number of components, minus one
   PiecesOfLocations points_;
-  double level_ = lowest;      // points with at least this height are active
-  Array<Witness> witness_;     // by node
-  Array<Index> surroundings_;  // by leaf
+  double level_ = lowest;        // points with at least this height are active
+  Array<Witness> witness_;       // by node
+  Array<Index> surroundings_;    // by leaf
+  Array<char> may_have_saddle_;  // by leaf
   const PairKernels& kernels_ = pair_kernels();
   std::vector<double> squares_;
   std::vector<double> point_;
@@ -299,6 +305,7 @@ std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
     return find_saddles_nearby(tree, rows, edges, length, execution);
   }
   Linker linker(tree, rows, edges, length.tau, execution);
+  linker.mark_leaves(execution);
   std::vector<Saddle> saddles;
   const double work = std::max(2.0 * serial_work, 100.0 * static_cast<double>(tree.locations));
   run_tasks(execution, 1, work, [&] { return [&](Index) { saddles = linker.run(execution); }; });
