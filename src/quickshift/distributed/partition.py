@@ -9,6 +9,7 @@ to the left, and all others to the right. Equal points are therefore always in t
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -120,7 +121,7 @@ def room_around(points: Floats, lower: Floats, upper: Floats, period: Floats | N
     room = np.minimum(points - lower, upper - points)
     if period is not None:
         room[:, np.isfinite(period) & (upper - lower >= period)] = np.inf
-    nearest: Floats = room.min(axis=1)
+    nearest: Floats = reduce(np.minimum, room.T)  # ten times as fast as room.min(axis=1) for d = 2
     return nearest
 
 

@@ -133,6 +133,8 @@ def scatter(store: Store, chunk: Chunk, space: Space, partition: Partition) -> I
     if absent.size:
         _publish_rows(store.absent_folder(chunk.number), columns, absent)
     box = partition.boxes_of(columns["points"])
+    if len(partition) <= 1 << 16:
+        box = box.astype(np.uint16)  # NumPy has a radix sort for 16 bits, five times as fast
     order = np.argsort(box, kind="stable")
     order = order[present[order]]
     _publish_rows(chunk_folder(store, chunk.number), columns, order)
