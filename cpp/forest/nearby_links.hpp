@@ -21,10 +21,11 @@ struct NearbyLinks {
     const std::lock_guard lock(mutex);
     return tables.emplace_back();
   }
-  // Offers the link from the point at `slot` to another point.
+  // Offers the link from the point at `slot` to another point. The smaller piece comes first: both
+  // points may find the same link, and which of them is first depends on the threads.
   void offer(SaddleTable& table, Index slot, Index other, double square) const {
-    table.offer({std::min(points.heights[slot], points.heights[other]), square, points.pieces[slot],
-                 points.pieces[other]});
+    const auto [low, high] = std::minmax(points.pieces[slot], points.pieces[other]);
+    table.offer({std::min(points.heights[slot], points.heights[other]), square, low, high});
   }
 
   const Tree& tree;
