@@ -13,12 +13,21 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double usual_count = 2000.0;  // number of offsets, unless tau is smaller
 constexpr double margin = 1.0 - 1e-6;   // factor of lower bounds; covers the rounding of floats
 
+constexpr double pi = 3.14159265358979324;
+
+// log Γ(axes / 2 + 1) by its recurrence. std::lgamma would write to a global variable, the sign of
+// its result, which is a race if several threads call it.
+double log_gamma(int axes) {
+  double sum = axes % 2 == 1 ? 0.5 * std::log(pi) : 0.0;
+  for (double factor = 0.5 * axes; factor > 0.0; factor -= 1.0) sum += std::log(factor);
+  return sum;
+}
+
 // The radius of the ball that contains about usual_count pixels.
 double usual_radius(const Picture& picture) {
-  const double half_axes = 0.5 * picture.axes();
-  double log_volume = std::log(usual_count) + std::lgamma(half_axes + 1.0);
+  double log_volume = std::log(usual_count) + log_gamma(picture.axes());
   for (const double gap : picture.spacing) log_volume += std::log(gap);
-  return std::exp(log_volume / picture.axes()) / std::sqrt(3.14159265358979324);
+  return std::exp(log_volume / picture.axes()) / std::sqrt(pi);
 }
 
 // The extent of a ball along each axis, in pixels.
