@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore fuzz sanitize check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -51,9 +51,11 @@ tests/js/node_modules: tests/js/package-lock.json
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 -m 'not workers and not browser and not faults and not scale and not studies' $(ARGS)
 
-faults: .venv/.installed .venv/.group-test build/faults.so  ## kill workers and drivers in the middle of runs, let allocations and threads of the core fail, write docs/large_equal.md
+faults: .venv/.installed .venv/.group-test build/faults.so  ## let allocations and threads of the core fail; unless SHORT=1, also kill workers and drivers in the middle of runs, write docs/large_equal.md
+ifndef SHORT
 	$(BIN)/python -m pytest -m workers $(REPORT)/faults.xml tests/test_distributed_workers.py tests/test_large_benchmark.py $(ARGS)
 	$(BIN)/python benchmarks/equal_page.py faults build/faults.xml
+endif
 	LD_PRELOAD=$(CURDIR)/build/faults.so $(BIN)/python -m pytest -m faults tests/test_faults.py $(ARGS)
 
 audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known vulnerabilities in what is installed; needs a network
@@ -82,10 +84,15 @@ fuzz: .venv/.installed .venv/.group-test  ## compare random input with the refer
 # them. Python itself is not instrumented, so the runtime library has to be loaded first.
 SANITIZED_SHORT := $(addprefix tests/test_,minimal.py fuzz.py worst_cases.py quick_shift_input.py near_lists.py forest.py)
 SANITIZED_LONG := $(SANITIZED_SHORT) $(addprefix tests/test_,tree.py parent_graph.py density.py blocks.py local_scale.py conditional_modes.py segment.py cluster_tree.py predict_proba.py threads.py)
-sanitize: .venv-asan/.installed .venv-asan/.group-test  ## tests of the core under ASan and UBSan (SHORT=1: a few of them)
+sanitize: stress .venv-asan/.installed .venv-asan/.group-test  ## tests of the core under ASan and UBSan (SHORT=1: a few of them), and `make stress`
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(call library,asan) $(call library,stdc++)" .venv-asan/bin/python -m pytest -p no:faulthandler $(if $(SHORT),$(SANITIZED_SHORT),$(SANITIZED_LONG)) $(ARGS)
 
 library = $(shell $(CXX) -print-file-name=lib$(1).so)
+
+stress: .venv/.base  ## all queries of the core, from several threads at once, under ThreadSanitizer
+	$(BIN)/cmake --log-level=WARNING -S . -B build/stress -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DQUICKSHIFT_SANITIZE=thread
+	$(BIN)/cmake --build build/stress --target stress
+	build/stress/stress
 
 explore: .venv/.installed .venv/.group-test  ## look for failures with random seeds (EXAMPLES=100000 takes longer)
 	QUICKSHIFT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=explore $(ARGS)

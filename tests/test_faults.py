@@ -1,6 +1,7 @@
 """Allocations that fail, threads that cannot be started and little address space.
 
-`make faults` runs these tests with the library of tests/cpp/faults.cpp, which replaces operator new.
+`make faults` runs these tests with the library of cpp/faults.cpp, which replaces operator new and
+the creation of threads.
 """
 
 import ctypes
