@@ -145,6 +145,9 @@ def test_the_tree_is_searched_where_single_precision_decides_little():
     even, tight = np.random.default_rng(1).normal(size=(n, d)), tight_core(n, d)
     assert _core.shares_for_scales(_core.Tree(even), 20.0, 8)[2] == 0
     assert _core.shares_for_scales(_core.Tree(tight), 20.0, 8)[2] > 0.2
+    far = tight_core(n, d) * 1e-10  # squares of distances within the group underflow, too
+    far[0] = 1e9
+    assert _core.shares_for_scales(_core.Tree(far), 20.0, 8)[2] > 0.2
     for X, blocks in ((even, True), (tight, False)):
         sums = estimate_sums(X)
         assert _core.blocks_pay_for_parents(_core.Tree(X), sums, 36, False) == blocks

@@ -131,9 +131,10 @@ bool single_precision_decides_little(const NearbyLinks& links) {
   double share = 0.0;
   double leaves = 0.0;
   for_sampled_leaves(links.tree, 8, [&](Index leaf) {
-    copy_point(links.tree, leaf, 0, point.data());
-    share +=
-        undecided_near_point(links.tree, point.data(), links.reaches[leaf * links.tree.stride]);
+    const int middle = links.tree.count(leaf) / 2;  // the first and the last ones may be outliers
+    copy_point(links.tree, leaf, middle, point.data());
+    const double reach_sq = links.reaches[leaf * links.tree.stride + middle];
+    share += undecided_near_point(links.tree, point.data(), reach_sq);
     leaves += 1.0;
   });
   return share > large * leaves;

@@ -26,21 +26,25 @@ constexpr PairCost cost_undecided{0.5, 12.0};
 }  // namespace
 
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
+  constexpr Index every = 4;  // the points of a leaf for which undecided distances are counted
   LeafScales search(tree, options);
   SearchedShares shares;
   std::vector<double> point(static_cast<std::size_t>(tree.features));
   double leaves = 0.0;
   for_sampled_leaves(tree, 8, [&](Index leaf) {
     double reach_sq = 0.0;
-    double first_sq = -1.0;  // of the first point of the leaf
-    search.find(leaf, [&](Index, const ScaleOfPoint& scale) {
+    double undecided = 0.0;
+    double points = 0.0;
+    search.find(leaf, [&](Index slot, const ScaleOfPoint& scale) {
       reach_sq = std::max(reach_sq, scale.reach_sq);
-      if (first_sq < 0.0) first_sq = scale.reach_sq;
+      if (slot % every != 0) return;
+      copy_point(tree, leaf, static_cast<int>(slot % tree.stride), point.data());
+      undecided += undecided_near_point(tree, point.data(), scale.reach_sq);
+      points += 1.0;
     });
     shares.of_tree += leaves_near_leaf(tree, leaf, reach_sq, -1.0);
     shares.of_blocks += blocks_near_block(tree, leaf, reach_sq);
-    copy_point(tree, leaf, 0, point.data());
-    shares.undecided += undecided_near_point(tree, point.data(), first_sq);
+    shares.undecided += undecided / points;
     leaves += 1.0;
   });
   shares.of_tree /= leaves;

@@ -51,7 +51,8 @@ double undecided_near_point(const Tree& tree, const double* point, double reach_
       norm += offset * offset;
       largest += half * half;
     }
-    const double error = single_error(tree.features) * (norm + largest);
+    const double error =
+        single_error(tree.features) * (norm + largest) + single_underflow(tree.features);
     for (int i = 0; i < tree.count(leaf); ++i) {
       copy_point(tree, leaf, i, other.data());
       double square = 0.0;
