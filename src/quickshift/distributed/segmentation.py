@@ -114,7 +114,7 @@ def segment(
     >>> bool((qs.distributed.segment(image) == qs.segment(image)).all())
     True
     """
-    if client is not None:
+    if client is not None and directory is not None:
         check_versions(client)
     folder = _folder(client, directory)
     try:
