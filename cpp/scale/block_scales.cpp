@@ -20,53 +20,68 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The samples that may be among the `wanted` nearest of one point.
+// The samples that may be among the `wanted` nearest of one point, with bounds on their squared
+// distances.
 class Candidates {
  public:
-  Candidates(Index wanted, int room)
-      : wanted_(static_cast<std::size_t>(wanted)),
-        fewest_(2 * wanted_ + static_cast<std::size_t>(room)) {}
+  Candidates(Index wanted, int room) : wanted_(wanted), fewest_(2 * wanted + room) {}
 
   void reset() {
-    found_.clear();
+    count_ = 0;
     most_ = fewest_;
     reach_ = infinity;
   }
   // An upper bound on the squared distance to the farthest of the wanted samples.
   double reach() const { return reach_; }
+  // Makes room for more candidates, and for the padding behind them.
+  void reserve(int more) {
+    const auto needed = static_cast<std::size_t>(count_ + more + neighbor_step);
+    if (needed <= upper_.size()) return;
+    const std::size_t size = std::max(needed, 2 * upper_.size());
+    upper_.resize(size);
+    lower_.resize(size);
+    positions_.resize(size);
+  }
   void add(double square, double error, Index position) {
-    if (square - error <= reach_) found_.push_back({square + error, square - error, position});
+    upper_[count_] = square + error;
+    lower_[count_] = square - error;
+    positions_[count_] = position;
+    count_ += square - error <= reach_;
   }
   // Cutting back takes time in proportion to the length. If the errors are so large that nearly all
   // candidates remain, the list has to double before the next attempt.
   void cut_back_if_long() {
-    if (found_.size() <= most_) return;
+    if (count_ <= most_) return;
     cut_back();
-    most_ = std::max(fewest_, 2 * found_.size());
+    most_ = std::max(fewest_, 2 * count_);
   }
+  // Lowers the reach and drops the candidates beyond it. A few more than the wanted samples may
+  // remain, because that takes less time than to find the exact limit.
   void cut_back() {
-    if (found_.size() < wanted_) return;
-    const auto last = found_.begin() + static_cast<std::ptrdiff_t>(wanted_) - 1;
-    std::nth_element(found_.begin(), last, found_.end());
-    reach_ = std::min(reach_, last->most);
-    std::erase_if(found_, [&](const Candidate& candidate) { return candidate.least > reach_; });
+    if (count_ < wanted_) return;
+    std::fill_n(upper_.begin() + count_, neighbor_step, infinity);
+    reach_ = std::min(reach_, limit_for(upper_, count_, wanted_, wanted_ + 8 + wanted_ / 8).limit);
+    Index kept = 0;
+    for (Index i = 0; i < count_; ++i) {
+      upper_[kept] = upper_[i];
+      lower_[kept] = lower_[i];
+      positions_[kept] = positions_[i];
+      kept += lower_[i] <= reach_;
+    }
+    count_ = kept;
   }
-  std::size_t size() const { return found_.size(); }
-  Index operator[](std::size_t i) const { return found_[i].position; }
+  Index size() const { return count_; }
+  Index operator[](Index i) const { return positions_[i]; }
 
  private:
-  struct Candidate {  // bounds on the squared distance
-    double most;
-    double least;
-    Index position;
-    bool operator<(const Candidate& other) const { return most < other.most; }
-  };
-
-  std::size_t wanted_;
-  std::size_t fewest_;    // the list may always become as long as this
-  std::size_t most_ = 0;  // the list is cut back when it grows beyond this
-  std::vector<Candidate> found_;
+  Index wanted_;
+  Index fewest_;    // the list may always become as long as this
+  Index most_ = 0;  // the list is cut back when it grows beyond this
+  Index count_ = 0;
   double reach_ = infinity;
+  std::vector<double> upper_;  // bounds on the squared distance, by candidate
+  std::vector<double> lower_;
+  std::vector<Index> positions_;
 };
 
 // The points in the order of their positions, the coordinates of each point next to each other.
@@ -146,8 +161,8 @@ class BlockScales {
     double squares[at_once];
     found_.reset(infinity);
     measured_.clear();
-    for (std::size_t first = 0; first < candidates.size(); first += at_once) {
-      const int count = static_cast<int>(std::min<std::size_t>(at_once, candidates.size() - first));
+    for (Index first = 0; first < candidates.size(); first += at_once) {
+      const int count = static_cast<int>(std::min<Index>(at_once, candidates.size() - first));
       for (int j = 0; j < at_once; ++j) others[j] = candidates[first + (j < count ? j : 0)];
       coordinates_.squares(position, others, squares);
       for (int j = 0; j < count; ++j) found_.add(squares[j]);
@@ -158,7 +173,7 @@ class BlockScales {
   // Lists the candidates that are within tau of a point. No other location is.
   void list_near(Index position, const Candidates& candidates, double tau) {
     near_.clear();
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
+    for (Index j = 0; j < candidates.size(); ++j) {
       if (candidates[j] == position || !(std::sqrt(measured_[j]) <= tau)) continue;
       near_.push_back(blocks_.slots[candidates[j]]);
     }
@@ -171,6 +186,7 @@ class BlockScales {
     for (int i = 0; i < blocks_.size(a); ++i) {
       Candidates& candidates = candidates_[i];
       if (squares_.to_box(i) > candidates.reach()) continue;
+      candidates.reserve(blocks_.size(b));
       squares_.for_each_within(i, candidates.reach(),
                                [&](Index position, double square, double error) {
                                  candidates.add(square, error, position);

@@ -21,7 +21,8 @@ struct SearchedShares {
 };
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options);
 
-// block_scales_cost.cpp: estimates whether blocks are faster than searches of the tree.
-bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options);
+// block_scales_cost.cpp: estimates whether blocks are faster than searches of the tree, or than a
+// search that takes only a part of their time.
+bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options, double part = 1.0);
 
 }  // namespace quickshift

@@ -13,13 +13,14 @@ namespace {
 // Up to this many features, blocks are never faster.
 constexpr int most_features_for_tree = 6;
 // Times in nanoseconds per pair of points, and per point; only their ratios matter. Measured in
-// November 2026 on an AMD EPYC with AVX-512, with 3000 to 20 000 points of eight shapes and 8 to 16
-// features. Where both methods take about as long, the estimates are off by up to a fifth.
-constexpr PairCost cost_in_tree{0.22, 0.2};
-constexpr PairCost cost_in_blocks{0.03, 0.65};
-constexpr double point_in_tree = 700.0;
-constexpr double point_in_blocks = 3500.0;
-constexpr double neighbor_in_blocks = 80.0;
+// November 2026 on an AMD EPYC with AVX-512, with 2500 to 20 000 points of several shapes, 7 to 16
+// features and 1 to 128 neighbors. The slower method was chosen in a few of 96 cases, and took at
+// most 1.5 times as long as the other.
+constexpr PairCost cost_in_tree{0.19, 0.2};
+constexpr PairCost cost_in_blocks{0.035, 0.27};
+constexpr double point_in_tree = 300.0;
+constexpr double point_in_blocks = 1800.0;
+constexpr double neighbor_in_blocks = 50.0;
 // The same for a pair that single precision cannot decide.
 constexpr PairCost cost_undecided{0.5, 12.0};
 
@@ -53,7 +54,7 @@ SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
   return shares;
 }
 
-bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
+bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options, double part) {
   if (tree.features <= most_features_for_tree) return false;
   // So few points take no time; what counts is that blocks also list the samples within tau.
   if (tree.locations <= 512) return tree.features > 8;
@@ -63,7 +64,7 @@ bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options) {
   const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) +
                            shares.undecided * all * cost_undecided.of(tree) + point_in_blocks +
                            neighbor_in_blocks * options.most();
-  return by_blocks < by_tree;
+  return by_blocks < part * by_tree;
 }
 
 }  // namespace quickshift

@@ -312,10 +312,12 @@ void local_scales_at(const Tree& tree, const Tree& queries, const ScaleOptions& 
 }
 
 Array<double> nearest_distances(const Tree& tree, const Execution& execution) {
+  // One search per point takes about half the time of the search that finds local scales.
+  constexpr double part = 0.5;
   const ScaleOptions nearest{.neighbors = {1.0}, .spacing = 1};
   Array<double> distances = unset_array<double>(tree.slots());
   if (tree.locations > 1 && can_use_blocks(tree) && blocks_fit(tree, 2) &&
-      blocks_pay_for_scales(tree, nearest)) {
+      blocks_pay_for_scales(tree, nearest, part)) {
     scales_in_blocks(tree, nearest, execution, [&](Index slot, const ScaleOfPoint& scale) {
       distances[slot] = std::ldexp(scale.tau, tree.exponent);
     });

@@ -29,6 +29,32 @@ inline std::vector<Index> with_itself(const ScaleOptions& options) {
   return counts;
 }
 
+struct Limit {
+  double limit;
+  Index within;  // the number of values that are at most the limit
+};
+
+// Returns a limit within which at least `fewest` and at most `most` of some padded values are. If a
+// few steps do not find one, for example because many values are equal, more may be within it. All
+// finite values are at least 0.
+inline Limit limit_for(const std::vector<double>& values, Index count, Index fewest, Index most) {
+  constexpr int most_steps = 16;
+  const NeighborLoops& loops = neighbor_loops();
+  Limit low{0.0, 0};
+  Limit high{loops.largest_within(values.data(), count, std::numeric_limits<double>::max()), count};
+  // Interpolates in the number of values within a limit, which is found by counting. Every other
+  // step takes the middle, because interpolation alone can be slow from one side.
+  for (int step = 0; step < most_steps && high.within > most; ++step) {
+    const double share = step % 2 == 1 ? 0.5
+                                       : static_cast<double>(fewest - low.within) /
+                                             static_cast<double>(high.within - low.within);
+    const double limit = low.limit + (high.limit - low.limit) * share;
+    const Limit next{limit, loops.count_within(values.data(), count, limit)};
+    (next.within < fewest ? low : high) = next;
+  }
+  return high;
+}
+
 class NearestSquares {
  public:
   // wanted: the number of smallest squares that must not be lost. stride: slots per leaf.
@@ -57,20 +83,8 @@ class NearestSquares {
   // The k-th smallest square, for 1 <= k <= the number of squares.
   double smallest(Index k) {
     std::fill_n(values_.begin() + count_, neighbor_step, infinity);
-    double high = loops_.largest_within(values_.data(), count_, largest);
-    Index at_high = count_;
-    if (k == count_) return high;
-    double low = 0.0;
-    Index at_low = 0;
-    // Interpolates in the number of squares within a limit, which is found by counting.
-    for (int step = 0; step < most_steps; ++step) {
-      const double share = static_cast<double>(k - at_low) / static_cast<double>(at_high - at_low);
-      const double limit = low + (high - low) * share;
-      const Index within = loops_.count_within(values_.data(), count_, limit);
-      if (within == k) return loops_.largest_within(values_.data(), count_, limit);
-      (within < k ? low : high) = limit;
-      (within < k ? at_low : at_high) = within;
-    }
+    const Limit found = limit_for(values_, count_, k, k);
+    if (found.within == k) return loops_.largest_within(values_.data(), count_, found.limit);
     std::vector<double> sorted(values_.begin(), values_.begin() + count_);
     std::nth_element(sorted.begin(), sorted.begin() + k - 1, sorted.end());
     return sorted[k - 1];
@@ -121,8 +135,6 @@ class NearestSquares {
   }
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  static constexpr double largest = std::numeric_limits<double>::max();
-  static constexpr int most_steps = 16;
 
   const NeighborLoops& loops_ = neighbor_loops();
   Index wanted_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "tree/blocks.hpp"
@@ -24,12 +23,10 @@ class BlockSquares {
         columns_(rows_.size()),
         row_norms_(static_cast<std::size_t>(room_)),
         column_norms_(row_norms_.size()),
-        same_rank_(row_norms_.size(), 0),
-        no_limits_(row_norms_.size(), -std::numeric_limits<float>::infinity()),
-        least_(row_norms_.size()),
         matrix_(static_cast<std::size_t>(room_ * room_)),
         to_box_(row_norms_.size()),
-        chosen_(row_norms_.size()) {}
+        chosen_(row_norms_.size()),
+        squares_(row_norms_.size()) {}
 
   // Computes the least squared distance from each point of block a to the box of block b, and
   // returns whether it is at most reach(i) for any point i.
@@ -64,17 +61,12 @@ class BlockSquares {
   // i-th point of block a may be at most `reach`. The error bounds that of `square`.
   template <class Visit>
   void for_each_within(int i, double reach, const Visit& visit) {
-    float* row = matrix_.data() + i * width_;
-    // All columns have the rank 0 and the row has the rank 1, so every column counts.
-    product_loops().minima(row_norms_[i], column_norms_.data(), 1, same_rank_.data(), width_, row,
-                           least_.data());
+    const float* row = matrix_.data() + i * width_;
     const double error = error_ * (static_cast<double>(row_norms_[i]) + largest_) + underflow_;
     const int chosen =
-        product_loops().candidates(row, 1, rounded_up(reach + error), same_rank_.data(),
-                                   no_limits_.data(), width_, chosen_.data());
-    for (int c = 0; c < chosen; ++c) {
-      visit(first_ + chosen_[c], static_cast<double>(row[chosen_[c]]), error);
-    }
+        product_loops().within(row, row_norms_[i], column_norms_.data(), rounded_up(reach + error),
+                               width_, chosen_.data(), squares_.data());
+    for (int c = 0; c < chosen; ++c) visit(first_ + chosen_[c], double{squares_[c]}, error);
   }
 
  private:
@@ -87,12 +79,10 @@ class BlockSquares {
   std::vector<float> columns_;
   std::vector<float> row_norms_;
   std::vector<float> column_norms_;
-  std::vector<int> same_rank_;
-  std::vector<float> no_limits_;
-  std::vector<float> least_;
   std::vector<float> matrix_;
   std::vector<double> to_box_;
-  std::vector<int> chosen_;
+  std::vector<int> chosen_;  // columns that for_each_within has found, and their squares
+  std::vector<float> squares_;
   int count_ = 0;         // points of block b
   Index first_ = 0;       // the position of its first point
   int width_ = 0;         // columns of the matrix

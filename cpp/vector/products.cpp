@@ -288,11 +288,41 @@ int candidates(const float* row, int rank, float limit, const int* ranks, const 
   return count;
 }
 
+// One bit per lane: whether the value is at most `limit`.
+inline unsigned mask_within(Singles values, float limit) {
+#if defined(__AVX__)
+  const __m256 limits = _mm256_set1_ps(limit);
+  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(values, limits, _CMP_LE_OQ)));
+#else
+  const Ranks hit = values <= limit;
+  unsigned mask = 0;
+  if (!any(reinterpret_cast<Bits>(hit))) return mask;
+  for (int i = 0; i < Wide<float>::lanes; ++i) mask |= static_cast<unsigned>(hit[i] & 1) << i;
+  return mask;
+#endif
+}
+
+int within(const float* row, float norm, const float* norms, float limit, int columns, int* found,
+           float* squares) {
+  constexpr int width = Wide<float>::lanes;
+  int count = 0;
+  for (int c = 0; c < columns; c += width) {
+    const Singles square = (norm + load_as<Singles>(norms + c)) - 2.0f * load_as<Singles>(row + c);
+    unsigned mask = mask_within(square, limit);
+    for (; mask; mask &= mask - 1) {
+      const int i = __builtin_ctz(mask);
+      found[count] = c + i;
+      squares[count++] = (norm + norms[c + i]) - 2.0f * row[c + i];
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 extern const ProductLoops product_table;
-const ProductLoops product_table = {squares_to_box,  center,    center_single, products,
-                                    products_single, squares,   any_unsure,    add_both,
-                                    minima,          candidates};
+const ProductLoops product_table = {squares_to_box,  center,     center_single, products,
+                                    products_single, squares,    any_unsure,    add_both,
+                                    minima,          candidates, within};
 
 }  // namespace quickshift::QUICKSHIFT_ISA

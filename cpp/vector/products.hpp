@@ -77,6 +77,10 @@ struct ProductLoops {
   // many there are.
   int (*candidates)(const float* row, int rank, float limit, const int* ranks, const float* limits,
                     int columns, int* found);
+  // Writes to `found` the columns whose square, computed from a row of products, is at most
+  // `limit`, and their squares to `squares`. Returns how many there are.
+  int (*within)(const float* row, float norm, const float* norms, float limit, int columns,
+                int* found, float* squares);
 };
 
 // The loops for the instruction set in use.
