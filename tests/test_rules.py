@@ -4,6 +4,7 @@ Weights are checked against the same data with each row repeated as often as its
 """
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from cases import COMPACT, DIMENSIONS, INFINITE, KERNELS, Case, Floats, cases, distances, make
+from quickshift import _core
 from quickshift.bandwidth import period_limit
 from quickshift.kernels import get_kernel
 from quickshift.stages import Samples, choose_bandwidth, choose_tau, prepare
@@ -321,3 +323,17 @@ def test_parameters_are_positive_and_finite_for_any_data(case: Case, kernel: str
 def test_unknown_rules_are_repeated_with_the_known_ones(rule: object) -> None:
     with pytest.raises(ValueError, match=r"bandwidth is .*, expected .*one of 'auto', 'paper'"):
         choose_bandwidth(prepare([[0.0], [1.0]]), rule)
+
+
+def test_both_rules_share_one_search_for_nearest_samples(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    expected = choose_tau(prepare(X), choose_bandwidth(prepare(X)))
+    searches = []
+    search = _core.nearest_distances
+    monkeypatch.setattr(
+        _core, "nearest_distances", lambda *args: searches.append(1) or search(*args)
+    )
+    samples = prepare(X)
+    assert choose_tau(samples, choose_bandwidth(samples)) == expected
+    assert len(searches) == 1
+    assert pickle.loads(pickle.dumps(samples)).__dict__.keys() == prepare(X).__dict__.keys()

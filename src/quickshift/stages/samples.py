@@ -1,7 +1,7 @@
 """Samples: points that were checked, stripped of duplicates, weighted and put into a k-d tree."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,12 @@ from quickshift.bundles import Bundle, counted, number
 from quickshift.checks.points import check_period, check_points, check_weights
 from quickshift.checks.results import check_bare_samples
 from quickshift.memory import prepare_bytes, require_memory
-from quickshift.progress import Progress, reporting
+from quickshift.progress import Progress, Report, reporting
 from quickshift.threads import resolve_threads
 
 __all__ = ["Samples", "prepare"]
+
+FEATURES_TO_KEEP_DISTANCES = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -97,6 +99,23 @@ class Samples(Bundle):
             return self.log_volume
         points, _ = self.tree.locations()
         return float(np.log(self.units[(points != points[0]).any(axis=0)]).sum())
+
+    def nearest_distances(self, n_jobs: int | None, report: Report | None = None) -> Floats:
+        """Return the distance from each location to the nearest other one.
+
+        With many features, two rules need the result of this slow search, so it is kept: it takes
+        little memory compared with the points.
+        """
+        known: Floats | None = self.__dict__.get("_nearest_distances")
+        if known is None:
+            known = _core.nearest_distances(self.tree, resolve_threads(n_jobs), report)
+            if self.n_features >= FEATURES_TO_KEEP_DISTANCES:
+                object.__setattr__(self, "_nearest_distances", known)
+        return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle stores: the fields alone."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def prepare(

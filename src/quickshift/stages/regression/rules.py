@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from quickshift import _core
 from quickshift.arrays import Floats, Numbers
 from quickshift.bandwidth import (
     gaussian_equivalent,
@@ -37,7 +36,6 @@ from quickshift.stages.regression.prediction_set import (
 from quickshift.stages.regression.response_space import ModeOptions
 from quickshift.stages.rules import choose_bandwidth
 from quickshift.stages.samples import build_samples
-from quickshift.threads import resolve_threads
 
 __all__ = [
     "JOINT_RULES",
@@ -103,9 +101,9 @@ def _nearest_on_line(joint: Joint) -> tuple[Floats, Floats]:
 
 def _nearest_in_space(joint: Joint) -> tuple[Floats, Floats]:
     """Return the same as `_nearest_on_line`, for several outputs."""
-    tree = build_samples(joint.y, joint.weights, None, n_jobs=joint.features.n_jobs).tree
-    nearest = _core.nearest_distances(tree, resolve_threads(joint.features.n_jobs))
-    return nearest, tree.locations()[1]
+    threads = joint.features.n_jobs
+    samples = build_samples(joint.y, joint.weights, None, n_jobs=threads)
+    return samples.nearest_distances(threads), samples.tree.locations()[1]
 
 
 def automatic_modes(joint: Joint, queries: Numbers) -> ConditionalModes:
