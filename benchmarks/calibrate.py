@@ -44,6 +44,7 @@ import dense_draws
 from quickshift import stages
 from quickshift.stages.local_clusters import tree_by_scale
 from quickshift.stages.local_scale import default_neighbors, measure_scales
+from quickshift.stages.parent_graph import find_parents
 from quickshift.stages.tree import chance_tables
 from quickshift.stages.tree.chance import per_drop
 
@@ -130,7 +131,9 @@ def largest_by_chance_local(X: Array) -> tuple[float, ...]:
     samples = stages.prepare(X, n_jobs=1)
     found: dict[int, float] = {}  # by number of neighbors, which small samples limit
     for scale in measure_scales(samples, sorted(set(neighbors)), n_jobs=1):
-        graph = stages.climb(samples, scale.heights, n_jobs=1)
+        graph = find_parents(
+            samples, scale.heights, "total", scale.significant_bits, near=scale.near, n_jobs=1
+        )
         tree = tree_by_scale(scale, stages.cut(graph, scale.tau, n_jobs=1))
         found[scale.n_neighbors] = float(tree.known_significance()[1:].max(initial=0.0))
     return tuple(found[k] for k in neighbors)

@@ -31,6 +31,32 @@ def test_linking_by_lists_is_linking_by_search(n, copies):
     assert listed == searched
 
 
+@pytest.mark.parametrize("method", list(_core.ParentMethod))
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("n", "copies"), [(9, 0), (40, 3), (300, 20), (900, 0)])
+@pytest.mark.usefixtures("blocks")
+def test_climbing_by_lists_is_climbing_by_search(n, copies, strict, method):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 12)) + 4.0 * rng.integers(0, 3, size=(n, 1))
+    scale = stages.local_scale(np.concatenate([X, X[:copies]]), 3)
+    assert scale.near is not None
+    rounded = np.round(scale.heights, 1)  # many are equal
+    for heights in (scale.heights, rounded, np.zeros_like(rounded)):
+        search = partial(_core.nearest_higher, scale.samples.tree, heights, 36, strict, 2)
+        for found, expected in zip(search(method=method, near=scale.near), search(), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.usefixtures("blocks")
+def test_lists_that_do_not_fit_the_tree_are_refused():
+    scale = stages.local_scale(np.random.default_rng(0).normal(size=(40, 12)), 3)
+    climb = partial(_core.nearest_higher, scale.samples.tree, scale.heights, 36, False)
+    with pytest.raises(ValueError, match="one row per slot"):
+        climb(near=scale.near[:-1])
+    with pytest.raises(ValueError, match="must hold slots"):
+        climb(near=np.full_like(scale.near, len(scale.near)))
+
+
 @pytest.mark.usefixtures("blocks")
 def test_near_samples_are_those_within_tau():
     X = np.random.default_rng(0).normal(size=(200, 12))

@@ -118,7 +118,7 @@ void search_tree(const Picture& picture, const PixelOrder& order, const Executio
   });
   const Points points{rows.data(), nullptr, picture.pixels(), features};
   const Tree tree = build_tree(points, picture.mask ? weights.data() : nullptr, nullptr, execution);
-  nearest_higher(tree, order.heights, order.bits, false, ParentMethod::automatic, execution,
+  nearest_higher(tree, order.heights, order.bits, false, ParentMethod::automatic, {}, execution,
                  edges.parent, edges.distance);
   for (Index pixel = 0; pixel < picture.pixels(); ++pixel) {
     if (!(edges.distance[pixel] > order.tau)) continue;

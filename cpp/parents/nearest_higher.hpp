@@ -21,6 +21,14 @@ struct NearestHigher {
   std::vector<Index> slot;
 };
 
+// The locations near each location, as scale/local_scale.hpp finds them: `count` slots per slot, or
+// fewer and then -1. Every location that is not listed is farther away than the listed ones. If a
+// listed location is higher, the nearest one is the parent, and no search is needed.
+struct NearLists {
+  const std::int32_t* slots = nullptr;  // null if there are no lists
+  Index count = 0;
+};
+
 // ParentMethod::blocks, in nearest_higher_blocks.cpp.
 NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights, bool strict,
                                        const Execution& execution);
@@ -35,9 +43,10 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
 // For every row, writes the row of its parent and the distance to it in the caller's units. A row
 // without a higher row is its own parent at distance infinity; a row of weight zero is its own
 // parent at distance NaN. row_heights: one per row, rounded to `bits` significant bits before they
-// are compared. strict: if true, samples of equal height are not higher.
+// are compared. strict: if true, samples of equal height are not higher. near: saves
+// most searches of the tree.
 void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool strict,
-                    ParentMethod method, const Execution& execution, Index* parent,
-                    double* distance);
+                    ParentMethod method, const NearLists& near, const Execution& execution,
+                    Index* parent, double* distance);
 
 }  // namespace quickshift

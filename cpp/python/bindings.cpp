@@ -114,12 +114,17 @@ auto distances_to_nearest(const Tree& tree, int threads, const Report& report) {
 }
 
 auto parents(const Tree& tree, const Reals& heights, int bits, bool strict, int threads,
-             const Report& report, ParentMethod method) {
+             const Report& report, ParentMethod method, const std::optional<Lists>& lists) {
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  NearLists near;
+  if (lists) {
+    require_near(*lists, tree);
+    near = {lists->data(), static_cast<Index>(lists->shape(1))};
+  }
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
   without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {
-    nearest_higher(tree, heights.data(), bits, strict, method, execution, parent.data(),
+    nearest_higher(tree, heights.data(), bits, strict, method, near, execution, parent.data(),
                    distance.data());
   });
   return std::make_tuple(parent.array(), distance.array());
@@ -327,9 +332,10 @@ NB_MODULE(_core, m) {
       .value("tree", ParentMethod::tree)
       .value("blocks", ParentMethod::blocks);
   m.def("nearest_higher", &parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "threads"_a = 1,
-        "report"_a = nb::none(), "method"_a = ParentMethod::automatic,
+        "report"_a = nb::none(), "method"_a = ParentMethod::automatic, "near"_a = nb::none(),
         "Parent row of every row, and the distance to it. A row without a higher row is its own "
-        "parent at distance infinity; a row of weight zero is its own parent at distance NaN.");
+        "parent at distance infinity; a row of weight zero is its own parent at distance NaN. "
+        "`near`, from `local_scales`, saves most searches.");
   m.def("sort_by_height", &sorted_by_height, "tree"_a, "heights"_a, "bits"_a, "rows"_a,
         "The given rows, sorted from the highest to the lowest.");
   m.def("assign", &assign, "tree"_a, "heights"_a, "bits"_a, "strict"_a, "tau"_a, "queries"_a,

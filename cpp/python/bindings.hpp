@@ -7,6 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -56,6 +57,15 @@ inline const double* optional_data(const std::optional<Reals>& array, std::size_
   if (!array) return nullptr;
   require(array->size() == size, message);
   return array->data();
+}
+
+// Throws unless lists from `local_scales` fit a tree.
+inline void require_near(const Lists& near, const Tree& tree) {
+  require(!tree.periodic, "near requires a tree without periods");
+  require(static_cast<Index>(near.shape(0)) == tree.slots(), "near must have one row per slot");
+  const auto valid = [&](std::int32_t slot) { return slot >= -1 && slot < tree.slots(); };
+  require(std::all_of(near.data(), near.data() + near.size(), valid),
+          "near must hold slots, or -1");
 }
 
 // Memory that is filled first and then handed over to a NumPy array, which owns it.

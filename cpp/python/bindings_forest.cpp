@@ -69,11 +69,8 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
     length.tau = std::get<double>(tau);
   }
   if (near) {
-    require(length.tau_of_row && !tree.periodic, "near requires one tau per row and no period");
-    require(static_cast<Index>(near->shape(0)) == tree.slots(), "near must have one row per slot");
-    const auto valid = [&](std::int32_t slot) { return slot >= -1 && slot < tree.slots(); };
-    require(std::all_of(near->data(), near->data() + near->size(), valid),
-            "near must hold slots, or -1");
+    require(length.tau_of_row, "near requires one tau per row");
+    require_near(*near, tree);
     length.near = near->data();
     length.listed = static_cast<Index>(near->shape(1));
   }

@@ -136,7 +136,7 @@ struct Parents {
 
 Parents parents_of(const Data& data, ParentMethod method, bool strict, const Execution& execution) {
   Parents result{Indices(data.rows()), Reals(data.rows())};
-  nearest_higher(data.tree, data.heights.data(), bits_of_heights, strict, method, execution,
+  nearest_higher(data.tree, data.heights.data(), bits_of_heights, strict, method, {}, execution,
                  result.parent.data(), result.distance.data());
   return result;
 }

@@ -205,6 +205,7 @@ def _found_at(
         scale.heights,
         settings.ties,
         scale.significant_bits,
+        near=scale.near,
         n_jobs=scale.n_jobs,
         progress=progress,
     )

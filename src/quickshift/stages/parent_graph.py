@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from quickshift import _core
 from quickshift.arrays import Floats, Indices, Numbers
@@ -141,10 +141,14 @@ def find_parents(
     ties: str,
     significant_bits: int,
     *,
+    near: NDArray[np.int32] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ParentGraph:
-    """Find every sample's parent as `climb` does, from checked arguments."""
+    """Find every sample's parent as `climb` does, from checked arguments.
+
+    ``near`` is `LocalScale.near`, among which most parents are.
+    """
     with reporting(progress, "climb") as report:
         parent, distance = _core.nearest_higher(
             samples.tree,
@@ -153,6 +157,7 @@ def find_parents(
             ties == "strict",
             resolve_threads(n_jobs),
             report,
+            near=near,
         )
     # The core returns C's long long, which NumPy treats as a type of its own; the view is int64.
     return ParentGraph(parent.view(np.int64), distance, samples, heights, ties, significant_bits)

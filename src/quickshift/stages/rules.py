@@ -22,7 +22,7 @@ from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.density import Estimate, make_estimate
-from quickshift.stages.samples import Samples
+from quickshift.stages.samples import Samples, nearest_distances
 
 __all__ = ["choose_bandwidth", "choose_tau"]
 
@@ -101,7 +101,7 @@ def bandwidth_by(
     h = min(h, widest)
     with reporting(progress, "choose_bandwidth") as report:
         if rule == "auto" and samples.dimension > MOST_WITHOUT_FLOOR and scale > 0:
-            nearest = samples.nearest_distances(n_jobs, report)
+            nearest = nearest_distances(samples, n_jobs, report)
             _, weights = samples.tree.locations()
             floor = neighbour_floor(nearest, weights) / gaussian_equivalent(
                 1.0, kernel, samples.dimension
@@ -137,7 +137,7 @@ def _most_likely(start: Estimate, report: Report | None) -> float:
     """Return the multiple of a bandwidth that maximizes the leave-one-out likelihood."""
     farthest = 0.0
     if not start.kernel.infinite:
-        nearest = start.samples.nearest_distances(start.n_jobs)
+        nearest = nearest_distances(start.samples, start.n_jobs)
         farthest = float(nearest.max())
     widest = _widest(start.kernel, start.samples)
     least, most = searched_factors(start.bandwidth, start.kernel, widest, farthest)
@@ -271,7 +271,7 @@ def automatic_tau(
     """Choose tau as `choose_tau` does, from checked arguments."""
     h_gaussian = gaussian_equivalent(bandwidth, kernel, samples.dimension)
     with reporting(progress, "choose_tau") as report:
-        nearest = samples.nearest_distances(n_jobs, report)
+        nearest = nearest_distances(samples, n_jobs, report)
     _, weights = samples.tree.locations()
     return tau_rule(h_gaussian, nearest, weights)
 

@@ -100,19 +100,6 @@ class Samples(Bundle):
         points, _ = self.tree.locations()
         return float(np.log(self.units[(points != points[0]).any(axis=0)]).sum())
 
-    def nearest_distances(self, n_jobs: int | None, report: Report | None = None) -> Floats:
-        """Return the distance from each location to the nearest other one.
-
-        With many features, two rules need the result of this slow search, so it is kept: it takes
-        little memory compared with the points.
-        """
-        known: Floats | None = self.__dict__.get("_nearest_distances")
-        if known is None:
-            known = _core.nearest_distances(self.tree, resolve_threads(n_jobs), report)
-            if self.n_features >= FEATURES_TO_KEEP_DISTANCES:
-                object.__setattr__(self, "_nearest_distances", known)
-        return known
-
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle stores: the fields alone."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -182,3 +169,17 @@ def build_samples(
     with reporting(progress, "prepare") as report:
         tree = _core.Tree(points, weights, period, resolve_threads(n_jobs), report)
     return Samples(tree, period, on_sphere, units)
+
+
+def nearest_distances(samples: Samples, n_jobs: int | None, report: Report | None = None) -> Floats:
+    """Return the distance from each location to the nearest other one.
+
+    With many features, two rules need the result of this slow search, so it is kept with the
+    samples: it takes little memory compared with the points.
+    """
+    known: Floats | None = samples.__dict__.get("_nearest_distances")
+    if known is None:
+        known = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
+        if samples.n_features >= FEATURES_TO_KEEP_DISTANCES:
+            object.__setattr__(samples, "_nearest_distances", known)
+    return known

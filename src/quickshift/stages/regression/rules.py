@@ -35,7 +35,7 @@ from quickshift.stages.regression.prediction_set import (
 )
 from quickshift.stages.regression.response_space import ModeOptions
 from quickshift.stages.rules import choose_bandwidth
-from quickshift.stages.samples import build_samples
+from quickshift.stages.samples import build_samples, nearest_distances
 
 __all__ = [
     "JOINT_RULES",
@@ -103,7 +103,7 @@ def _nearest_in_space(joint: Joint) -> tuple[Floats, Floats]:
     """Return the same as `_nearest_on_line`, for several outputs."""
     threads = joint.features.n_jobs
     samples = build_samples(joint.y, joint.weights, None, n_jobs=threads)
-    return samples.nearest_distances(threads), samples.tree.locations()[1]
+    return nearest_distances(samples, threads), samples.tree.locations()[1]
 
 
 def automatic_modes(joint: Joint, queries: Numbers) -> ConditionalModes:
