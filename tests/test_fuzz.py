@@ -12,9 +12,10 @@ TINY = np.array([[0.0, 1e-26], [3e-26, 0.0], [6e-26, 2e-26]])  # far below any b
 @pytest.mark.parametrize("kernel", fuzz.KERNELS)
 @pytest.mark.parametrize("rtol", [0.0, 1e-9])
 def test_a_bandwidth_far_above_all_samples_is_not_limited_at_queries(kernel, rtol):
-    # The core limited bandwidths to 2^60 times the largest coordinate: nothing was within them.
+    # The core limited bandwidths to 2^60 times the largest coordinate: nothing was within them. Now
+    # it limits them to 2^490 times.
     queries = np.array([[1.9, 0.0], [0.5, 0.5], [1e-26, 0.0], [40.0, 1.0]])
-    for unit in (1.0, 2.0**300):
+    for unit in (1.0, 2.0**300, 2.0**370, 2.0**403):
         estimate = stages.fit_estimate(stages.prepare(TINY), 3.5 * unit, kernel=kernel, rtol=rtol)
         expected = reference.log_kernel_density(
             TINY, 3.5 * unit, queries=queries * unit, kernel=kernel
@@ -90,7 +91,33 @@ def test_local_scales_that_underflow_are_equally_high():
     assert found.r[4] == found.r[5] == np.finfo(float).tiny
 
 
+def test_responses_beyond_the_largest_bandwidth_of_the_core_are_refused():
+    # The core limits bandwidths, and densities were 140 times too low.
+    X, y = np.array([[-3.6e-176]]), np.array([1.6e-30])
+    joint = stages.prepare_joint(X, y, 4.3e-31, kernel="exponential", rtol=0.0)
+    with pytest.raises(ValueError, match="too large relative to the features"):
+        stages.conditional_modes(joint, [[-6.3e-31]], np.inf)
+
+
+def test_a_tau_that_underflows_links_what_is_at_distance_zero():
+    # In units of the largest coordinate, the first two rows are at distance 0 and tau is 0, too.
+    X, density, tau = [[1e-25], [-1e-25], [1e155]], [2.0, 2.0, 1.0], 1e-171
+    forest = stages.cut(stages.climb(X, density, ties="strict"), tau)
+    tree = stages.link(X, density, forest, tau)
+    expected = reference.cluster_tree(X, tau=tau, density=density, ties="strict", levels=[0.0])
+    np.testing.assert_array_equal(tree.components_at(0.0), expected[0])
+    np.testing.assert_array_equal(expected, [[0, 0, 1]])
+
+
+def test_a_rest_of_rounded_weights_does_not_reach_the_next_neighbor():
+    # The reference took 1e-14 of the last row in addition, because a rounded sum was below K.
+    X, weights = np.array([[0.0], [1e-12], [1.0], [1e20]]), [10.0, 1e-9, 1e9, 1.0]
+    found = stages.local_scale(X, 62, sample_weight=weights)
+    expected = reference.local_scale(X, 62, sample_weight=weights)
+    np.testing.assert_allclose(found.r, expected.r, rtol=1e-13)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", [*range(100), 6552, 6828, 25395])
 def test_drawn_cases_are_those_of_the_reference(seed):
     assert fuzz.run(seed, None)[1] != "different"
