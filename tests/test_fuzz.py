@@ -109,6 +109,16 @@ def test_a_tau_that_underflows_links_what_is_at_distance_zero():
     np.testing.assert_array_equal(expected, [[0, 0, 1]])
 
 
+def test_points_whose_distance_underflows_are_linked_across_leaves():
+    # A leaf was taken for the whole neighborhood of its points if the square of tau underflows.
+    X = np.append(np.linspace(-1e-278, 1e-278, 100), 1.0)[:, None]
+    density, tau = np.ones(101), 1e-215
+    forest = stages.cut(stages.climb(X, density, ties="strict"), tau)
+    found = stages.link(X, density, forest, tau).components_at(0.0)
+    np.testing.assert_array_equal(found[:100], found[0])
+    assert found[100] != found[0]
+
+
 def test_a_rest_of_rounded_weights_does_not_reach_the_next_neighbor():
     # The reference took 1e-14 of the last row in addition, because a rounded sum was below K.
     X, weights = np.array([[0.0], [1e-12], [1.0], [1e20]]), [10.0, 1e-9, 1e9, 1.0]
@@ -118,6 +128,6 @@ def test_a_rest_of_rounded_weights_does_not_reach_the_next_neighbor():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", [*range(100), 6552, 6828, 25395])
+@pytest.mark.parametrize("seed", [*range(100), 6552, 6828, 25395, 41737])
 def test_drawn_cases_are_those_of_the_reference(seed):
     assert fuzz.run(seed, None)[1] != "different"
