@@ -25,6 +25,19 @@ def test_a_bandwidth_far_above_all_samples_is_not_limited_at_queries(kernel, rto
 
 
 @pytest.mark.parametrize("kernel", fuzz.KERNELS)
+def test_shares_with_a_bandwidth_far_above_all_samples_are_those_of_the_reference(kernel):
+    queries, weights = np.array([[1.9, 0.0], [0.5, 0.5], [1e-26, 0.0]]), [1.0, 2.0, 5.0]
+    for unit in (1.0, 2.0**300, 2.0**370):
+        h, at = 3.5 * unit, queries * unit
+        model = QuickShift(h, 0.0, kernel=kernel, rtol=0.0).fit(TINY, None, weights)
+        assert model.n_clusters_ == 3
+        expected = reference.kernel_shares(
+            TINY, model.labels_, at, h, kernel=kernel, sample_weight=weights
+        )
+        np.testing.assert_allclose(model.predict_proba(at), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", fuzz.KERNELS)
 def test_modes_are_found_among_responses_far_above_all_features(kernel):
     y = np.array([0.0, 2.0, 4.0])
     joint = stages.prepare_joint(TINY, y, 17.0, kernel=kernel, rtol=0.0)
