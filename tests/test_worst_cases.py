@@ -64,21 +64,35 @@ def estimate_sums(X):
     return stages.fit_estimate(samples, stages.choose_bandwidth(samples)).sums()
 
 
-def test_the_tree_is_searched_where_single_precision_decides_little():
-    n, d = 3000, 10
-    even, tight = np.random.default_rng(1).normal(size=(n, d)), narrow_group(n, d)
-    assert _core.shares_for_scales(_core.Tree(even), 20.0, 8)[2] == 0
-    assert _core.shares_for_scales(_core.Tree(tight), 20.0, 8)[2] > 0.2
-    far = narrow_group(n, d) * 1e-10  # squares of distances within the group underflow, too
+def undecided(X):
+    """Return the share of pairs that single precision cannot decide in the search for scales."""
+    return _core.shares_for_scales(_core.Tree(X), 20.0, 8)[2]
+
+
+def test_single_precision_decides_where_most_points_of_a_block_are_in_a_narrow_group():
+    assert undecided(np.random.default_rng(1).normal(size=(3000, 10))) == 0
+    assert (
+        undecided(narrow_group(3000, 10)) < 0.1
+    )  # was above 0.2, relative to the centers of boxes
+
+
+def test_pairs_that_single_precision_cannot_decide_are_counted():
+    assert undecided(narrow_group(3000, 20, 0.4)) > 0.2
+    far = narrow_group(3000, 10) * 1e-10  # squares of distances within the group underflow
     far[0] = 1e9
-    assert _core.shares_for_scales(_core.Tree(far), 20.0, 8)[2] > 0.2
-    for X, blocks in ((even, True), (tight, False)):
+    assert undecided(far) > 0.2
+
+
+def test_parents_are_searched_in_the_tree_where_single_precision_decides_little():
+    even = np.random.default_rng(1).normal(size=(3000, 10))
+    for X, blocks in ((even, True), (narrow_group(3000, 10), False)):
         sums = estimate_sums(X)
         assert _core.blocks_pay_for_parents(_core.Tree(X), sums, 36, False) == blocks
 
 
-def test_scales_of_a_narrow_group_are_the_same_by_every_method():
-    samples = stages.prepare(narrow_group(700, 8))
+@pytest.mark.parametrize("share", [0.4, 0.9])
+def test_scales_of_a_narrow_group_are_the_same_by_every_method(share):
+    samples = stages.prepare(narrow_group(700, 8, share))
     found = [
         _core.local_scales(samples.tree, [20.0], 8, 8, threads, None, method)
         for method in _core.ScaleMethod
