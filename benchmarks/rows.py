@@ -359,14 +359,14 @@ ADVERSARIAL: tuple[Row, ...] = (
 
 # What benchmarks/adversarial.py and attacks have found.
 MADE_UP: tuple[Row, ...] = (
-    HardRow("colliding hashes 2e4x1", 20_000, 1, made_up_data.colliding, ours.build, Bound(10.0)),
+    HardRow("colliding hashes 2e4x1", 20_000, 1, made_up_data.colliding, ours.build, Bound(5.0)),
     HardRow(
         "order against the median 2e4x1",
         20_000,
         1,
         lambda n: made_up_data.against_median(n)[:, None],
         ours.build,
-        Bound(5.0),
+        Bound(3.0),
     ),
     *(
         HardRow(
@@ -374,10 +374,14 @@ MADE_UP: tuple[Row, ...] = (
             n,
             d,
             partial(made_up_data.narrow_group, d=d),
-            ours.scales,
+            call,
             Bound(limit),
         )
-        for name, n, d, limit in (("2e4x10", 20_000, 10, 2.0), ("1e4x50", 10_000, 50, 15.0))
+        for name, n, d, call, limit in (
+            ("2e4x10, local scale", 20_000, 10, ours.scales, 3.0),
+            ("1e4x50, local scale", 10_000, 50, ours.scales, 4.0),
+            ("1e4x50, defaults", 10_000, 50, ours.fit, 8.0),
+        )
     ),
     HardRow(
         "long tails 2e4x5, gaussian",
@@ -385,7 +389,7 @@ MADE_UP: tuple[Row, ...] = (
         5,
         partial(made_up_data.long_tails, d=5, power=5.0),
         partial(ours.fit, bandwidth="auto"),
-        Bound(15.0),
+        Bound(12.0),
     ),
     HardRow(
         "long tails 2e4x5, epanechnikov",
