@@ -63,7 +63,7 @@ audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known 
 
 coverage: .venv/.installed .venv/.group-test .venv/.group-coverage  ## line and branch coverage of the Python; fails below 97 %
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest $(ARGS)
+	$(BIN)/python -m coverage run -m pytest -n 2 $(ARGS)
 	-$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
@@ -190,7 +190,7 @@ wheel: .venv/.group-wheel  ## build sdist and wheel, repair for manylinux, test 
 	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
 
 clean:  ## remove everything that the other targets create
-	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png tests/js/node_modules
+	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png .coverage* tests/js/node_modules
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks studies examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 
