@@ -188,6 +188,7 @@ def kernel_clusters(draw: Draw) -> None:
     """An estimator with a bandwidth and a tau is Algorithm 1."""
     kernel, h, ties = draw.choose(list(KERNELS)), draw.length(), draw.choose(["total", "strict"])
     tau = draw.choose([np.inf, 0.0, draw.length()])
+    refuse_far(draw.X, draw)
     given, plain = draw.given, {**draw.plain, "kernel": kernel, "bandwidth": h}
     model = QuickShift(h, tau, kernel=kernel, ties=ties, rtol=0.0)
 
@@ -243,6 +244,7 @@ def local_clusters(draw: Draw) -> None:
     neighbors = int(draw.rng.integers(1, min(max(2, total), 100)))
     if total < 2:  # a single sample is fitted with any K
         raise RefusedError
+    refuse_far(draw.X, draw)
     model = QuickShift(n_neighbors=neighbors, min_significance=threshold, ties=ties)
 
     def theirs() -> Any:
