@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -66,6 +66,9 @@ coverage: .venv/.installed .venv/.group-test .venv/.group-coverage  ## line and 
 	$(BIN)/python -m coverage run -m pytest -n 2 $(ARGS)
 	-$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
+
+mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
+	$(BIN)/python scripts/mutate.py $(ARGS)
 
 scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (if there are 52 GB of memory)
 	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
