@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -61,11 +61,15 @@ endif
 audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known vulnerabilities in what is installed; needs a network
 	$(BIN)/pip-audit --local --skip-editable --strict $(ARGS)
 
+# Left out: tests that limit the size of files, and so of those that coverage writes, or that fork.
 coverage: .venv/.installed .venv/.group-test .venv/.group-coverage  ## line and branch coverage of the Python; fails below 97 %
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest $(ARGS)
+	$(BIN)/python -m coverage run -m pytest -n 2 -k "not cannot_be_completed and not processes_of_every_kind" $(ARGS)
 	-$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
+
+mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
+	$(BIN)/python scripts/mutate.py $(ARGS)
 
 scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (if there are 52 GB of memory)
 	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
@@ -150,6 +154,9 @@ plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same da
 choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seed 1")
 	$(BIN)/python benchmarks/choices.py $(ARGS)
 
+adversarial: .venv/.installed .venv/.group-test  ## search for data on which a call is far slower than on random data (ARGS="--seconds 60")
+	$(BIN)/python benchmarks/adversarial.py $(ARGS)
+
 calibrate: .venv-bench/.installed .venv-bench/.group-bench  ## simulate modes that are due to chance (ARGS="--mode local"), write their tables
 	.venv-bench/bin/python benchmarks/calibrate.py $(ARGS)
 
@@ -187,7 +194,7 @@ wheel: .venv/.group-wheel  ## build sdist and wheel, repair for manylinux, test 
 	cd $(SMOKE) && PATH=$(SMOKE)/bin bin/python -m pytest -c /dev/null --rootdir . -W error test_minimal.py
 
 clean:  ## remove everything that the other targets create
-	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png tests/js/node_modules
+	rm -rf $(VENVS) .venv-smoke build dist wheelhouse demo.png .coverage* tests/js/node_modules
 	rm -rf docs/_build docs/gallery docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks studies examples docs scripts -name __pycache__ -prune -exec rm -rf {} +
 

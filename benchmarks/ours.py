@@ -32,6 +32,13 @@ def build(X: Points) -> object:
     return stages.prepare(X)
 
 
+def scales(X: Points) -> object:
+    """Find the distances of each point to its nearest others, and their mean."""
+    from quickshift import stages
+
+    return stages.local_scale(X)
+
+
 def all_stages(X: Points, *, bandwidth: float, tau: float, n_jobs: int = 2, **settings: Any) -> Any:
     """Run the compiled stages one after the other: tree, kernel sums, climb, cut."""
     from quickshift import stages

@@ -76,6 +76,14 @@ HEADINGS = {
         "row with equal points has no peer, because cKDTree puts them into one leaf and compares "
         "all pairs.",
     ),
+    "made up": (
+        "Data made up against an algorithm",
+        "Data that make a call slow, found by attacks and by the search of "
+        "benchmarks/adversarial.py ([testing](testing.md)). The result is the time on these data "
+        "divided by the time of the same call on a Gaussian sample of the same size. The calls are "
+        "the construction of the tree for hashes and orders, the local scale or a fit for narrow "
+        "groups, and a fit with an automatic bandwidth for long tails.",
+    ),
     "tiny": ("Tiny data", "Fits of a few points, around the size of a leaf of the tree."),
     "starts": (
         "Startup",

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import data
+import made_up_data
 import ours
 from measure import Bound
 
@@ -79,6 +80,18 @@ class ToleranceRow:
 
 
 @dataclass(frozen=True)
+class HardRow:
+    """Our time on data made up against an algorithm, divided by that on a Gaussian sample."""
+
+    name: str
+    n: int
+    d: int
+    make: Callable[[int], Any]
+    call: Call
+    bound: Bound
+
+
+@dataclass(frozen=True)
 class MemoryRow:
     """Bytes per point by which a fit raises the peak memory of a fresh process."""
 
@@ -98,7 +111,7 @@ class StartRow:
     run: str
 
 
-Row = TimeRow | GrowthRow | ThreadRow | LinkRow | ToleranceRow | MemoryRow | StartRow
+Row = TimeRow | GrowthRow | ThreadRow | LinkRow | ToleranceRow | HardRow | MemoryRow | StartRow
 
 blobs2, blobs3, blobs5, blobs8, blobs64 = (partial(data.blobs, d=d) for d in (2, 3, 5, 8, 64))
 blobs10, blobs50 = (partial(data.blobs, d=d) for d in (10, 50))
@@ -344,6 +357,50 @@ ADVERSARIAL: tuple[Row, ...] = (
     _against_tree("tied plateaus 1e6x2", data.tied_plateaus, unit),
 )
 
+# What benchmarks/adversarial.py and attacks have found.
+MADE_UP: tuple[Row, ...] = (
+    HardRow("colliding hashes 2e4x1", 20_000, 1, made_up_data.colliding, ours.build, Bound(5.0)),
+    HardRow(
+        "order against the median 2e4x1",
+        20_000,
+        1,
+        lambda n: made_up_data.against_median(n)[:, None],
+        ours.build,
+        Bound(3.0),
+    ),
+    *(
+        HardRow(
+            f"narrow group {name}",
+            n,
+            d,
+            partial(made_up_data.narrow_group, d=d),
+            call,
+            Bound(limit),
+        )
+        for name, n, d, call, limit in (
+            ("2e4x10, local scale", 20_000, 10, ours.scales, 3.0),
+            ("1e4x50, local scale", 10_000, 50, ours.scales, 4.0),
+            ("1e4x50, defaults", 10_000, 50, ours.fit, 8.0),
+        )
+    ),
+    HardRow(
+        "long tails 2e4x5, gaussian",
+        20_000,
+        5,
+        partial(made_up_data.long_tails, d=5, power=5.0),
+        partial(ours.fit, bandwidth="auto"),
+        Bound(12.0),
+    ),
+    HardRow(
+        "long tails 2e4x5, epanechnikov",
+        20_000,
+        5,
+        partial(made_up_data.long_tails, d=5, power=7.5),
+        partial(ours.fit, bandwidth="auto", kernel="epanechnikov"),
+        Bound(25.0),
+    ),
+)
+
 TINY: tuple[Row, ...] = tuple(
     TimeRow(f"n = {n}", n, blobs2, fit_gaussian) for n in (1, 2, 31, 32, 33)
 )
@@ -358,6 +415,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "images": IMAGES,
     "shapes": SHAPES,
     "adversarial": ADVERSARIAL,
+    "made up": MADE_UP,
     "tiny": TINY,
     "starts": STARTS,
 }

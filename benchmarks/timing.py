@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 import measure
 import ours
+from data import blobs, one_gaussian
 from measure import Bound, Spread
 from peers import PEERS
 from rows import (
     Curve,
     GrowthRow,
+    HardRow,
     LinkRow,
     MemoryRow,
     Row,
@@ -141,6 +143,32 @@ def growth_row(row: GrowthRow, pace: Pace) -> Result:
     return {"n": count(many), "d": many.shape[-1], "seconds": seconds, "numbers": [found]}
 
 
+def hard_row(row: HardRow, pace: Pace) -> Result:
+    """Time made-up data and a Gaussian sample alternately."""
+    X = row.make(pace.size(row.n))
+    with (
+        saved(X) as hard_file,
+        saved(one_gaussian(len(X), row.d)) as usual_file,
+        our_worker(row.call) as hard,
+        our_worker(row.call) as usual,
+    ):
+        hard.points(hard_file)
+        usual.points(usual_file)
+        times = measure.in_turn(
+            [hard.seconds, usual.seconds], repeats=pace.repeats, limit=ROW_LIMIT
+        )
+    seconds, usual_seconds = (asdict(measure.spread(some)) for some in times)
+    found = number(
+        "a Gaussian sample",
+        "ratio",
+        measure.ratios(*times),
+        row.bound,
+        peer_seconds=usual_seconds,
+        rounds=len(times[0]),
+    )
+    return {"n": count(X), "d": row.d, "seconds": seconds, "numbers": [found]}
+
+
 def thread_row(row: ThreadRow, pace: Pace) -> Result:
     """Time one thread and two threads alternately."""
     X = row.make(pace.size(row.n))
@@ -169,8 +197,6 @@ def link_row(row: LinkRow, pace: Pace) -> Result:
 
 def tolerance_row(row: ToleranceRow, pace: Pace) -> Result:
     """Time rtol 1e-9 and rtol 0 alternately for every kernel, dimension and bandwidth."""
-    from data import blobs
-
     cases = {}
     for d in row.dimensions:
         X = blobs(pace.size(row.n), d)
@@ -212,6 +238,7 @@ def start_row(row: StartRow, pace: Pace) -> Result:
 MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
     TimeRow: time_row,
     GrowthRow: growth_row,
+    HardRow: hard_row,
     ThreadRow: thread_row,
     LinkRow: link_row,
     ToleranceRow: tolerance_row,

@@ -145,6 +145,12 @@ class RefusedError(Exception):
     """Both sides refused the input."""
 
 
+def refuse_far(queries: np.ndarray, draw: Draw) -> None:
+    """End the case if squares would overflow in the reference, or bandwidths in the package."""
+    if np.abs(queries).max() > 2.0**460 * np.abs(draw.X[draw.present]).max():
+        raise RefusedError
+
+
 def assert_same(ours: Any, theirs: Any, what: str) -> None:
     np.testing.assert_array_equal(ours, theirs, err_msg=what, strict=False)
 
@@ -161,8 +167,7 @@ def densities(draw: Draw) -> None:
     """Log densities at samples and queries are within rtol, and infinite at the same places."""
     kernel, h, rtol = draw.choose(list(KERNELS)), draw.length(), draw.choose([0.0, 1e-9, 1e-4])
     queries = draw.choose([draw.X, draw.points(7)])
-    if np.abs(queries).max() > 2.0**480 * np.abs(draw.X[draw.present]).max():
-        raise RefusedError  # squares overflow in the reference, which then has no density
+    refuse_far(queries, draw)
 
     def ours() -> np.ndarray:
         samples = stages.prepare(**draw.given)
@@ -183,6 +188,7 @@ def kernel_clusters(draw: Draw) -> None:
     """An estimator with a bandwidth and a tau is Algorithm 1."""
     kernel, h, ties = draw.choose(list(KERNELS)), draw.length(), draw.choose(["total", "strict"])
     tau = draw.choose([np.inf, 0.0, draw.length()])
+    refuse_far(draw.X, draw)
     given, plain = draw.given, {**draw.plain, "kernel": kernel, "bandwidth": h}
     model = QuickShift(h, tau, kernel=kernel, ties=ties, rtol=0.0)
 
@@ -238,6 +244,7 @@ def local_clusters(draw: Draw) -> None:
     neighbors = int(draw.rng.integers(1, min(max(2, total), 100)))
     if total < 2:  # a single sample is fitted with any K
         raise RefusedError
+    refuse_far(draw.X, draw)
     model = QuickShift(n_neighbors=neighbors, min_significance=threshold, ties=ties)
 
     def theirs() -> Any:
@@ -262,6 +269,7 @@ def modes_of_responses(draw: Draw) -> None:
     y = y * draw.unit
     kernel, h, tau = draw.choose(list(KERNELS)), draw.length(), draw.choose([np.inf, draw.length()])
     ratio, x = draw.choose([0.0, 0.01, 1.0]), draw.points(1)
+    refuse_far(x, draw)
 
     def ours() -> Any:
         joint = stages.prepare_joint(

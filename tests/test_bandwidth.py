@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from quickshift.bandwidth import (
     RULES,
     gaussian_equivalent,
+    joint_rule,
     period_limit,
     rule_bandwidth,
     spread,
@@ -243,6 +244,14 @@ def test_bandwidth_scales_exactly_by_powers_of_two(rule: str, kernel: Kernel) ->
     facts = {"total_weight": 77.7, "n_features": 3, "kernel": kernel}
     h = rule_bandwidth(rule, spread=0.3, **facts)
     assert rule_bandwidth(rule, spread=math.ldexp(0.3, 900), **facts) == math.ldexp(h, 900)
+
+
+@pytest.mark.parametrize(("n_dimensions", "rate"), [(2, 0.5), (8, 64 ** (-1 / 12))])
+def test_joint_rule_falls_with_the_weight_as_silvermans(n_dimensions: int, rate: float) -> None:
+    for kernel in KERNELS.values():
+        found = joint_rule(spread=3.0, total_weight=64.0, n_dimensions=n_dimensions, kernel=kernel)
+        equivalent = gaussian_equivalent(found, kernel, n_dimensions)
+        assert equivalent == pytest.approx(3.0 * rate, rel=1e-12)
 
 
 def test_unknown_rule_is_repeated_with_the_known_ones() -> None:

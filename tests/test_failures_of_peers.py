@@ -2,6 +2,7 @@
 
 import ast
 import multiprocessing
+import re
 import sys
 from pathlib import Path
 
@@ -134,8 +135,20 @@ def test_noise_against_ties_splits_a_constant_picture():  # scikit-image: more t
     assert qs.segment(image, tau=5.0).max() == 0
 
 
+def test_parents_beyond_a_small_window_are_not_found():  # scikit-image, whatever max_dist
+    image = np.random.default_rng(0).random((30, 40, 3))
+    assert qs.segment(image, bandwidth=1.0, tau=1e3).max() == 0  # all but the highest have a parent
+
+
 def test_gray_pictures_are_an_error():  # scikit-image, by default
     assert qs.segment(np.random.default_rng(0).random((9, 9))).shape == (9, 9)
+
+
+@MODES
+def test_many_points_are_left_without_a_cluster(bandwidth):  # HDBSCAN
+    X = np.random.default_rng(0).uniform(size=(500, 2))
+    labels = QuickShift(bandwidth).fit(X).labels_
+    np.testing.assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
 
 
 # Input
@@ -199,6 +212,18 @@ ELSEWHERE = {
 def test_failure_has_its_test_elsewhere(module, test):
     tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
     assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_table_of_failures_names_tests_that_exist():
+    page = HERE.parent / "docs" / "testing.md"
+    named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
+    there = {
+        name
+        for file in HERE.glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 30
+    assert named - there == set()
 
 
 def _labels(X):

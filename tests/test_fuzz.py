@@ -12,15 +12,29 @@ TINY = np.array([[0.0, 1e-26], [3e-26, 0.0], [6e-26, 2e-26]])  # far below any b
 @pytest.mark.parametrize("kernel", fuzz.KERNELS)
 @pytest.mark.parametrize("rtol", [0.0, 1e-9])
 def test_a_bandwidth_far_above_all_samples_is_not_limited_at_queries(kernel, rtol):
-    # The core limited bandwidths to 2^60 times the largest coordinate: nothing was within them.
+    # The core limited bandwidths to 2^60 times the largest coordinate: nothing was within them. Now
+    # it limits them to 2^490 times.
     queries = np.array([[1.9, 0.0], [0.5, 0.5], [1e-26, 0.0], [40.0, 1.0]])
-    for unit in (1.0, 2.0**300):
+    for unit in (1.0, 2.0**300, 2.0**370, 2.0**403):
         estimate = stages.fit_estimate(stages.prepare(TINY), 3.5 * unit, kernel=kernel, rtol=rtol)
         expected = reference.log_kernel_density(
             TINY, 3.5 * unit, queries=queries * unit, kernel=kernel
         )
         found = estimate.log_density_at(queries * unit)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", fuzz.KERNELS)
+def test_shares_with_a_bandwidth_far_above_all_samples_are_those_of_the_reference(kernel):
+    queries, weights = np.array([[1.9, 0.0], [0.5, 0.5], [1e-26, 0.0]]), [1.0, 2.0, 5.0]
+    for unit in (1.0, 2.0**300, 2.0**370):
+        h, at = 3.5 * unit, queries * unit
+        model = QuickShift(h, 0.0, kernel=kernel, rtol=0.0).fit(TINY, None, weights)
+        assert model.n_clusters_ == 3
+        expected = reference.kernel_shares(
+            TINY, model.labels_, at, h, kernel=kernel, sample_weight=weights
+        )
+        np.testing.assert_allclose(model.predict_proba(at), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", fuzz.KERNELS)
@@ -90,7 +104,43 @@ def test_local_scales_that_underflow_are_equally_high():
     assert found.r[4] == found.r[5] == np.finfo(float).tiny
 
 
+def test_responses_beyond_the_largest_bandwidth_of_the_core_are_refused():
+    # The core limits bandwidths, and densities were 140 times too low.
+    X, y = np.array([[-3.6e-176]]), np.array([1.6e-30])
+    joint = stages.prepare_joint(X, y, 4.3e-31, kernel="exponential", rtol=0.0)
+    with pytest.raises(ValueError, match="too large relative to the features"):
+        stages.conditional_modes(joint, [[-6.3e-31]], np.inf)
+
+
+def test_a_tau_that_underflows_links_what_is_at_distance_zero():
+    # In units of the largest coordinate, the first two rows are at distance 0 and tau is 0, too.
+    X, density, tau = [[1e-25], [-1e-25], [1e155]], [2.0, 2.0, 1.0], 1e-171
+    forest = stages.cut(stages.climb(X, density, ties="strict"), tau)
+    tree = stages.link(X, density, forest, tau)
+    expected = reference.cluster_tree(X, tau=tau, density=density, ties="strict", levels=[0.0])
+    np.testing.assert_array_equal(tree.components_at(0.0), expected[0])
+    np.testing.assert_array_equal(expected, [[0, 0, 1]])
+
+
+def test_points_whose_distance_underflows_are_linked_across_leaves():
+    # A leaf was taken for the whole neighborhood of its points if the square of tau underflows.
+    X = np.append(np.linspace(-1e-278, 1e-278, 100), 1.0)[:, None]
+    density, tau = np.ones(101), 1e-215
+    forest = stages.cut(stages.climb(X, density, ties="strict"), tau)
+    found = stages.link(X, density, forest, tau).components_at(0.0)
+    np.testing.assert_array_equal(found[:100], found[0])
+    assert found[100] != found[0]
+
+
+def test_a_rest_of_rounded_weights_does_not_reach_the_next_neighbor():
+    # The reference took 1e-14 of the last row in addition, because a rounded sum was below K.
+    X, weights = np.array([[0.0], [1e-12], [1.0], [1e20]]), [10.0, 1e-9, 1e9, 1.0]
+    found = stages.local_scale(X, 62, sample_weight=weights)
+    expected = reference.local_scale(X, 62, sample_weight=weights)
+    np.testing.assert_allclose(found.r, expected.r, rtol=1e-13)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", [*range(100), 6552, 6828, 25395, 41737])
 def test_drawn_cases_are_those_of_the_reference(seed):
     assert fuzz.run(seed, None)[1] != "different"

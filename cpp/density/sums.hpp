@@ -49,11 +49,11 @@ struct Sums {
 
 // The bandwidth in the scale of a tree, in which the largest coordinate is in [1, 2). It is
 // limited, because the square of the bandwidth times a weight must not overflow. At the samples, a
-// bandwidth above 2^60 would not change any sum. Queries may be as far away as
-// `largest_coordinate`.
+// bandwidth above 2^60 would not change any sum, and at queries with coordinates up to 2^460 none
+// above 2^490 would.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent),
-                   options.at_samples ? 0x1p60 : 0x1p480);
+                   options.at_samples ? 0x1p60 : 0x1p490);
 }
 
 // The constants that turn squared distances into terms, for sums over these samples.

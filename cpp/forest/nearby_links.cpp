@@ -127,6 +127,7 @@ void link_by_search(NearbyLinks& links, const Execution& execution) {
 // many features.
 bool single_precision_decides_little(const NearbyLinks& links) {
   constexpr double large = 0.05;
+  const UndecidedPairs pairs(links.tree);
   std::vector<double> point(static_cast<std::size_t>(links.tree.features));
   double share = 0.0;
   double leaves = 0.0;
@@ -134,7 +135,7 @@ bool single_precision_decides_little(const NearbyLinks& links) {
     const int middle = links.tree.count(leaf) / 2;  // the first and the last ones may be outliers
     copy_point(links.tree, leaf, middle, point.data());
     const double reach_sq = links.reaches[leaf * links.tree.stride + middle];
-    share += undecided_near_point(links.tree, point.data(), reach_sq);
+    share += pairs.near_point(point.data(), reach_sq);
     leaves += 1.0;
   });
   return share > large * leaves;

@@ -55,7 +55,7 @@ class BlockLinks {
 }  // namespace
 
 void link_by_blocks(NearbyLinks& links, const Execution& execution) {
-  const Blocks blocks(links.tree, execution);
+  const Blocks blocks(links.tree, execution, BlockCenter::medians);
   run_tasks(execution, blocks.count(), 2.0 * work_of(blocks), [&] {
     return [&, worker = BlockLinks(links, blocks, links.new_table())](Index block) mutable {
       worker.find(block, execution);

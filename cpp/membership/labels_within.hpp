@@ -21,6 +21,7 @@ class LabelLists {
 
   std::span<LabelValue> of(Index slot) {
     const Index place = slot - first_slot_;
+    if (size_[place] == 0) return {};
     return {lists_[place / slots_per_task_].data() + begin_[place],
             static_cast<std::size_t>(size_[place])};
   }
@@ -29,8 +30,8 @@ class LabelLists {
   Index first_slot_;
   Index slots_per_task_;
   std::vector<std::vector<LabelValue>> lists_;  // by task
-  Array<Index> begin_;                          // by slot, in the list of its task
-  Array<Index> size_;                           // by slot; 0 in unused slots
+  Array<Index> begin_;  // by slot, in the list of its task; unset if size_ is 0
+  Array<Index> size_;   // by slot; 0 in unused slots
 };
 
 }  // namespace quickshift

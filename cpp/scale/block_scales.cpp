@@ -210,7 +210,7 @@ class BlockScales {
 
 void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execution& execution,
                       const std::function<void(Index, const ScaleOfPoint&)>& write) {
-  const Blocks blocks(tree, execution);
+  const Blocks blocks(tree, execution, BlockCenter::medians);
   const AdjacentCoordinates coordinates(blocks, execution);
   run_tasks(execution, blocks.count(), 2.0 * work_of(blocks), [&] {
     return [&, worker = BlockScales(blocks, coordinates, options)](Index block) mutable {

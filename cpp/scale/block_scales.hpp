@@ -17,7 +17,7 @@ void scales_in_blocks(const Tree& tree, const ScaleOptions& options, const Execu
 struct SearchedShares {
   double of_tree = 0.0;
   double of_blocks = 0.0;
-  double undecided = 0.0;  // compared twice by blocks: undecided_near_point
+  double undecided = 0.0;  // compared twice by blocks: UndecidedPairs
 };
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options);
 

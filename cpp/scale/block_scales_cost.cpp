@@ -29,6 +29,7 @@ constexpr PairCost cost_undecided{0.5, 12.0};
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
   constexpr Index every = 4;  // the points of a leaf for which undecided distances are counted
   LeafScales search(tree, options);
+  const UndecidedPairs pairs(tree);
   SearchedShares shares;
   std::vector<double> point(static_cast<std::size_t>(tree.features));
   double leaves = 0.0;
@@ -40,7 +41,7 @@ SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
       reach_sq = std::max(reach_sq, scale.reach_sq);
       if (slot % every != 0) return;
       copy_point(tree, leaf, static_cast<int>(slot % tree.stride), point.data());
-      undecided += undecided_near_point(tree, point.data(), scale.reach_sq);
+      undecided += pairs.near_point(point.data(), scale.reach_sq);
       points += 1.0;
     });
     shares.of_tree += leaves_near_leaf(tree, leaf, reach_sq, -1.0);

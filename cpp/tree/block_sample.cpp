@@ -66,6 +66,53 @@ double undecided_near_point(const Tree& tree, const double* point, double reach_
   return static_cast<double>(undecided) / static_cast<double>(seen);
 }
 
+UndecidedPairs::UndecidedPairs(const Tree& tree) : features_(tree.features) {
+  const int below = tree.levels - block_level(tree);
+  const auto features = static_cast<std::size_t>(features_);
+  for_sampled_leaves(tree, 32, [&](Index leaf) {
+    const auto count = static_cast<std::size_t>(tree.count(leaf));
+    leaves_.push_back({std::vector<double>(features), std::vector<double>(count * features),
+                       std::vector<double>(count)});
+    auto& [center, offsets, norms] = leaves_.back();
+    find_medians(tree, leaf >> below, center.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      double* const offset = offsets.data() + i * features;
+      copy_point(tree, leaf, static_cast<int>(i), offset);
+      for (int k = 0; k < features_; ++k) {
+        offset[k] -= center[k];
+        norms[i] += offset[k] * offset[k];
+      }
+    }
+  });
+}
+
+double UndecidedPairs::near_point(const double* point, double reach_sq) const {
+  const double error = lowered_error(features_);
+  const double underflow = single_underflow(features_);
+  std::vector<double> own(static_cast<std::size_t>(features_));
+  Index seen = 0;
+  Index undecided = 0;
+  for (const auto& [center, offsets, norms] : leaves_) {
+    double norm = 0.0;
+    for (int k = 0; k < features_; ++k) {
+      own[k] = point[k] - center[k];
+      norm += own[k] * own[k];
+    }
+    const double* offset = offsets.data();
+    for (const double other : norms) {
+      double square = 0.0;
+      for (int k = 0; k < features_; ++k) {
+        const double delta = own[k] - *offset++;
+        square += delta * delta;
+      }
+      ++seen;
+      undecided +=
+          square > reach_sq && square <= reach_sq + 2.0 * (error * (norm + other) + underflow);
+    }
+  }
+  return static_cast<double>(undecided) / static_cast<double>(seen);
+}
+
 double leaves_near_leaf(const Tree& tree, Index leaf, double reach_sq, double whole_sq) {
   const double* const own = tree.low(tree.leaves() + leaf);
   std::vector<Index> stack{1};

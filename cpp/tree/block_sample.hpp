@@ -47,4 +47,22 @@ double blocks_near_point(const Tree& tree, const double* point, double reach_sq)
 // smaller than the boxes of their blocks, such as copies with noise among widely spread points.
 double undecided_near_point(const Tree& tree, const double* point, double reach_sq);
 
+// The same for blocks that are centered at their medians and have one error per pair of points
+// (tree/block_squares.hpp). The share is tiny unless most points of a block are far from a group.
+class UndecidedPairs {
+ public:
+  explicit UndecidedPairs(const Tree& tree);
+  double near_point(const double* point, double reach_sq) const;
+
+ private:
+  struct SampledLeaf {
+    std::vector<double> center;   // the medians of its block
+    std::vector<double> offsets;  // [location][feature]: from the center
+    std::vector<double> norms;    // of the offsets
+  };
+
+  int features_;
+  std::vector<SampledLeaf> leaves_;
+};
+
 }  // namespace quickshift

@@ -16,13 +16,14 @@ class BlockSquares {
   explicit BlockSquares(const Blocks& blocks)
       : blocks_(blocks),
         features_(blocks.tree.features),
-        error_(single_error(features_)),
+        error_(lowered_error(features_)),
         underflow_(single_underflow(features_)),
         room_(single_panels_for(blocks.room) * single_panel_width),
         rows_(static_cast<std::size_t>(room_ * features_)),
         columns_(rows_.size()),
         row_norms_(static_cast<std::size_t>(room_)),
         column_norms_(row_norms_.size()),
+        lowered_(row_norms_.size()),
         matrix_(static_cast<std::size_t>(room_ * room_)),
         to_box_(row_norms_.size()),
         chosen_(row_norms_.size()),
@@ -51,25 +52,31 @@ class BlockSquares {
                                   column_norms_.data());
     product_loops().center_single(blocks_.panels_of(a), blocks_.size(a), features_, center,
                                   rows_.data(), row_norms_.data());
-    largest_ = *std::max_element(column_norms_.begin(), column_norms_.begin() + count_);
+    for (std::size_t c = 0; c < lowered_.size(); ++c) lowered_[c] = lowered(column_norms_[c]);
     width_ = single_panels_for(count_) * single_panel_width;
     product_loops().products_single(rows_.data(), 0, blocks_.size(a), columns_.data(),
                                     single_panels_for(count_), features_, matrix_.data());
   }
 
   // Calls visit(position, square, error) for the points of block b whose squared distance from the
-  // i-th point of block a may be at most `reach`. The error bounds that of `square`.
+  // i-th point of block a may be at most `reach`. The error bounds that of `square`. Each pair has
+  // an error of its own: norms from which their share of the error has been subtracted give squares
+  // that are at most the true ones.
   template <class Visit>
   void for_each_within(int i, double reach, const Visit& visit) {
     const float* row = matrix_.data() + i * width_;
-    const double error = error_ * (static_cast<double>(row_norms_[i]) + largest_) + underflow_;
-    const int chosen =
-        product_loops().within(row, row_norms_[i], column_norms_.data(), rounded_up(reach + error),
-                               width_, chosen_.data(), squares_.data());
-    for (int c = 0; c < chosen; ++c) visit(first_ + chosen_[c], double{squares_[c]}, error);
+    const int chosen = product_loops().within(row, lowered(row_norms_[i]), lowered_.data(),
+                                              rounded_up(reach + underflow_), width_,
+                                              chosen_.data(), squares_.data());
+    for (int c = 0; c < chosen; ++c) {
+      const double norms = double{row_norms_[i]} + double{column_norms_[chosen_[c]]};
+      visit(first_ + chosen_[c], double{squares_[c]} + error_ * norms, error_ * norms + underflow_);
+    }
   }
 
  private:
+  float lowered(float norm) const { return static_cast<float>((1.0 - error_) * double{norm}); }
+
   const Blocks& blocks_;
   int features_;
   double error_;      // of an approximate square, relative to the sum of the two norms
@@ -79,14 +86,14 @@ class BlockSquares {
   std::vector<float> columns_;
   std::vector<float> row_norms_;
   std::vector<float> column_norms_;
+  std::vector<float> lowered_;  // the norms of the columns without their share of the error
   std::vector<float> matrix_;
   std::vector<double> to_box_;
   std::vector<int> chosen_;  // columns that for_each_within has found, and their squares
   std::vector<float> squares_;
-  int count_ = 0;         // points of block b
-  Index first_ = 0;       // the position of its first point
-  int width_ = 0;         // columns of the matrix
-  float largest_ = 0.0f;  // the largest norm of block b
+  int count_ = 0;    // points of block b
+  Index first_ = 0;  // the position of its first point
+  int width_ = 0;    // columns of the matrix
 };
 
 // Calls visit(other) for all blocks, those that are close in the order of the tree first: they are

@@ -29,12 +29,29 @@ int block_level(const Tree& tree) {
   return level;
 }
 
-Blocks::Blocks(const Tree& source, const Execution& execution)
+void find_medians(const Tree& tree, Index block, double* medians) {
+  constexpr int every = 4;  // a sample of the locations is as good as all
+  const Index leaves = Index{1} << (tree.levels - block_level(tree));
+  std::vector<double> values;
+  for (int k = 0; k < tree.features; ++k) {
+    values.clear();
+    for (Index leaf = block * leaves; leaf < (block + 1) * leaves; ++leaf) {
+      const double* const from = tree.leaf_coordinates(leaf) + k * tree.stride;
+      for (int i = 0; i < tree.count(leaf); i += every) values.push_back(from[i]);
+    }
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    medians[k] = *middle;
+  }
+}
+
+Blocks::Blocks(const Tree& source, const Execution& execution, BlockCenter kind)
     : tree(source),
       level(block_level(source)),
       vertex_level(std::min(level, vertex_levels)),
       room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
       panels(static_cast<std::size_t>(count() * room * source.features)),
+      center_kind(kind),
       centers(static_cast<std::size_t>(count() * source.features)),
       slots(static_cast<std::size_t>(source.locations)) {
   for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
@@ -48,9 +65,12 @@ Blocks::Blocks(const Tree& source, const Execution& execution)
 
 void Blocks::fill(Index block) {
   const int features = tree.features;
-  const double* const low = box(block);
-  for (int k = 0; k < features; ++k) {
-    centers[block * features + k] = 0.5 * low[k] + 0.5 * low[features + k];
+  double* const middle = centers.data() + block * features;
+  if (center_kind == BlockCenter::medians) {
+    find_medians(tree, block, middle);
+  } else {
+    const double* const low = box(block);
+    for (int k = 0; k < features; ++k) middle[k] = 0.5 * low[k] + 0.5 * low[features + k];
   }
   for (int i = 0; i < room; ++i) {  // beyond its size a block repeats its first point
     const Index slot = slots[begin(block) + (i < size(block) ? i : 0)];

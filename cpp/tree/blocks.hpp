@@ -24,8 +24,16 @@ int block_level(const Tree& tree);
 // Whether this many copies of the points in blocks stay within scratch_limit.
 bool blocks_fit(const Tree& tree, int copies);
 
+// Writes the median of each coordinate over some of the locations of a block.
+void find_medians(const Tree& tree, Index block, double* medians);
+
+// The center of a block, which is subtracted from its points before products are computed. The
+// error of a product grows with the distances from the center. The center of the box limits the
+// largest of them; the medians keep most of them small if a few points are far from the others.
+enum class BlockCenter { box, medians };
+
 struct Blocks {
-  explicit Blocks(const Tree& source, const Execution& execution);
+  Blocks(const Tree& source, const Execution& execution, BlockCenter kind = BlockCenter::box);
 
   Index count() const { return Index{1} << level; }
   Index vertices() const { return Index{1} << vertex_level; }
@@ -45,10 +53,11 @@ struct Blocks {
 
   const Tree& tree;
   int level;
-  int vertex_level;             // of the vertices: ranges of blocks that one task may write
-  int room;                     // points that a block has memory for
-  std::vector<double> panels;   // [block][panel][feature][panel_width]
-  std::vector<double> centers;  // [block][feature]: of the block's box
+  int vertex_level;            // of the vertices: ranges of blocks that one task may write
+  int room;                    // points that a block has memory for
+  std::vector<double> panels;  // [block][panel][feature][panel_width]
+  BlockCenter center_kind;
+  std::vector<double> centers;  // [block][feature]
   std::vector<Index> slots;     // [position]: the slot of the location
 
  private:
@@ -78,6 +87,8 @@ inline double definition_error(int features) { return (features + 2.0) * 0x1p-53
 inline double single_error(int features) {
   return 1.01 * product_error(features, 0x1p-24) + 4.0 * definition_error(features);
 }
+// The same for squares from norms that were multiplied by a number and rounded once more.
+inline double lowered_error(int features) { return single_error(features) + 0x1.1p-24; }
 inline double single_underflow(int features) { return (features + 4) * 0x1p-120; }
 
 // The smallest float that is at least a value, or the largest float.

@@ -157,8 +157,9 @@ class Locations:
             samples = at + samples
         shares: list[float] = []
         for _, weight in samples:  # the nearest first; K in total, the last one in part
-            shares.append(min(weight, n_neighbors - math.fsum(shares)))
-            if math.fsum(shares) >= n_neighbors:
+            missing = n_neighbors - math.fsum(shares)
+            shares.append(min(weight, missing))
+            if weight >= missing:
                 break
         terms = [share * length for share, (length, _) in zip(shares, samples, strict=False)]
         return math.fsum(terms) / math.fsum(shares)

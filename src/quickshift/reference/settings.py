@@ -58,7 +58,9 @@ class Prepared:
 def prepare(given: Settings) -> Prepared:
     """Check the settings, compute the density unless it is given, and sort the points."""
     samples = checked_samples(given.X, given.sample_weight, given.period)
-    tau = samples.scale.scaled(checked_tau(given.tau, len(samples.points), "tau"))
+    tau = checked_tau(given.tau, len(samples.points), "tau")
+    # A tau that underflows is still above a distance of 0.
+    tau = np.maximum(samples.scale.scaled(tau), np.where(tau > 0, np.nextafter(0.0, 1.0), 0.0))
     if given.ties not in ("total", "strict"):
         raise ValueError(f'ties must be "total" or "strict", got {given.ties!r}')
     kde = None
