@@ -3,10 +3,18 @@
 
 #include <limits>
 
-#include "parents/nearest_higher.hpp"
 #include "tree/blocks.hpp"
+#include "tree/heights.hpp"
 
 namespace quickshift {
+
+// The locations near each location, as scale/local_scale.hpp finds them: `count` slots per slot, or
+// fewer and then -1. Every location that is not listed is farther away than the listed ones. If a
+// listed location is higher, the nearest one is the parent, and no search is needed.
+struct NearLists {
+  const std::int32_t* slots = nullptr;  // null if there are no lists
+  Index count = 0;
+};
 
 struct ListedParent {
   Index slot = -1;  // -1 if no listed location is higher

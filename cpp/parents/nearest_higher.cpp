@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "parents/leaf_parents.hpp"
-#include "parents/listed_parents.hpp"
 #include "tree/block_sample.hpp"
 #include "tree/blocks.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "parents/listed_parents.hpp"
 #include "tree/heights.hpp"
 
 namespace quickshift {
@@ -19,14 +20,6 @@ enum class ParentMethod {
 struct NearestHigher {
   std::vector<double> square;
   std::vector<Index> slot;
-};
-
-// The locations near each location, as scale/local_scale.hpp finds them: `count` slots per slot, or
-// fewer and then -1. Every location that is not listed is farther away than the listed ones. If a
-// listed location is higher, the nearest one is the parent, and no search is needed.
-struct NearLists {
-  const std::int32_t* slots = nullptr;  // null if there are no lists
-  Index count = 0;
 };
 
 // ParentMethod::blocks, in nearest_higher_blocks.cpp.
