@@ -75,11 +75,11 @@ def partitioned(places: Indices, keys: Indices, begin: int, pivot: int) -> int:
 
 
 def narrow_group(n: int, d: int, share: float = 0.9) -> Floats:
-    """Return a sample of which nine tenths are in a group 1e8 times narrower than the rest.
+    """Return a sample of which a share is in a group 1e8 times narrower than the rest.
 
-    The median of every axis divides the group, so that each block of the tree has points of both
-    kinds. In single precision, relative to the center of the box of such a block, all points of the
-    group coincide.
+    If the share is more than one half, the median of every axis divides the group, so that each
+    block of the tree has points of both kinds. In single precision, relative to the center of the
+    box of such a block, all points of the group coincide.
     """
     X = np.random.default_rng(1).normal(size=(n, d))
     X[n - round(share * n) :] *= 1e-8

@@ -147,7 +147,7 @@ class RefusedError(Exception):
 
 def refuse_far(queries: np.ndarray, draw: Draw) -> None:
     """End the case if squares would overflow in the reference, or bandwidths in the package."""
-    if np.abs(queries).max() > 2.0**460 * np.abs(draw.X[draw.present]).max():
+    if np.abs(queries).max() > 2.0**436 * np.abs(draw.X[draw.present]).max():
         raise RefusedError
 
 

@@ -112,6 +112,22 @@ def test_responses_beyond_the_largest_bandwidth_of_the_core_are_refused():
         stages.conditional_modes(joint, [[-6.3e-31]], np.inf)
 
 
+@pytest.mark.parametrize("kernel", ["exponential", "triangular"])
+def test_the_largest_bandwidth_changes_no_order_of_modes(kernel):
+    # Terms that are linear at 0 differed by 2^-30 for responses 2^460 times as large as features.
+    X, y = np.array([[1.0], [1.5], [1.25], [1.75]]), np.array([0.0, 1.0, 2.0, -1.0])
+    for unit, tau in ((2.0**435, np.inf), (2.0**435, 2.0**434)):
+        joint = stages.prepare_joint(X, y * unit, 2.0**510, kernel=kernel, rtol=0.0)
+        found = stages.conditional_modes(joint, X[:1], tau)
+        values, _ = reference.modal_regression(
+            X, y * unit, X[0], 2.0**510, tau, kernel=kernel, rtol=0.0
+        )
+        np.testing.assert_array_equal(found[0], values)
+    joint = stages.prepare_joint(X, y * 2.0**459, 2.0**510, kernel=kernel, rtol=0.0)
+    with pytest.raises(ValueError, match="too large relative to the features"):
+        stages.conditional_modes(joint, X[:1], np.inf)
+
+
 def test_a_tau_that_underflows_links_what_is_at_distance_zero():
     # In units of the largest coordinate, the first two rows are at distance 0 and tau is 0, too.
     X, density, tau = [[1e-25], [-1e-25], [1e155]], [2.0, 2.0, 1.0], 1e-171
@@ -141,6 +157,12 @@ def test_a_rest_of_rounded_weights_does_not_reach_the_next_neighbor():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", [*range(100), 6552, 6828, 25395, 41737])
+@pytest.mark.parametrize("seed", range(100))
 def test_drawn_cases_are_those_of_the_reference(seed):
     assert fuzz.run(seed, None)[1] != "different"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", [6552, 6828, 41737])
+def test_cases_that_once_differed_are_those_of_the_reference(seed):
+    assert fuzz.run(seed, None)[1] == "equal"

@@ -38,7 +38,23 @@ def test_linking_by_lists_is_linking_by_search(n, copies):
 def test_climbing_by_lists_is_climbing_by_search(n, copies, strict, method):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 12)) + 4.0 * rng.integers(0, 3, size=(n, 1))
-    scale = stages.local_scale(np.concatenate([X, X[:copies]]), 3)
+    assert_lists_give_the_parents(np.concatenate([X, X[:copies]]), None, strict, method)
+
+
+@pytest.mark.parametrize("method", list(_core.ParentMethod))
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.usefixtures("blocks")
+def test_lists_with_equal_distances_and_weights_give_the_parents(strict, method):
+    X = np.zeros((200, 12))
+    X[:, 0] = np.arange(200)  # every sample has two at each distance
+    assert_lists_give_the_parents(X, None, strict, method)
+    weights = np.ones(200)
+    weights[-20:], weights[7::40] = 0.0, 2.0
+    assert_lists_give_the_parents(X, weights, strict, method)
+
+
+def assert_lists_give_the_parents(X, weights, strict, method):
+    scale = stages.local_scale(X, 3, sample_weight=weights)
     assert scale.near is not None
     rounded = np.round(scale.heights, 1)  # many are equal
     for heights in (scale.heights, rounded, np.zeros_like(rounded)):

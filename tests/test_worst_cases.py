@@ -71,9 +71,8 @@ def undecided(X):
 
 def test_single_precision_decides_where_most_points_of_a_block_are_in_a_narrow_group():
     assert undecided(np.random.default_rng(1).normal(size=(3000, 10))) == 0
-    assert (
-        undecided(narrow_group(3000, 10)) < 0.1
-    )  # was above 0.2, relative to the centers of boxes
+    # Relative to the centers of boxes, the share was above 0.2.
+    assert undecided(narrow_group(3000, 10)) < 0.1
 
 
 def test_pairs_that_single_precision_cannot_decide_are_counted():

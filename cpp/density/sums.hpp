@@ -49,7 +49,7 @@ struct Sums {
 
 // The bandwidth in the scale of a tree, in which the largest coordinate is in [1, 2). It is
 // limited, because the square of the bandwidth times a weight must not overflow. At the samples, a
-// bandwidth above 2^60 would not change any sum, and at queries with coordinates up to 2^460 none
+// bandwidth above 2^60 would not change any sum, and at queries with coordinates up to 2^436 none
 // above 2^490 would.
 inline double bandwidth_in(const Tree& samples, const DensityOptions& options) {
   return std::fmin(scaled(options.bandwidth, samples.exponent),

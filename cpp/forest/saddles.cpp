@@ -127,7 +127,7 @@ class Linker {
   // points there: points of other nodes are on the other side of a face of this box.
   Index surroundings_of(Index leaf) const {
     if (tree_.periodic) return 1;
-    // The squares of differences below 2^-537 underflow to 0.
+    // Squares below 2^-1074 are rounded to that number or to 0.
     const double margin = (1.0 + 0x1p-40) * std::sqrt(reach_sq_) + 0x1p-536;
     const double* inner = tree_.low(tree_.leaves() + leaf);
     const auto contains = [&](Index node) {

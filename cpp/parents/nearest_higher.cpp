@@ -76,8 +76,8 @@ ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, Paren
 // Calls write(slot, slot of the parent or -1, squared distance) for each location of a leaf. A
 // search is needed only where no listed location is higher.
 template <class Write>
-void find_unlisted(const Tree& tree, const Heights& heights, bool strict, const NearLists& near,
-                   TreeSearch& search, Index leaf, double* point, const Write& write) {
+void find_with_lists(const Tree& tree, const Heights& heights, bool strict, const NearLists& near,
+                     TreeSearch& search, Index leaf, double* point, const Write& write) {
   for (int i = 0; i < tree.count(leaf); ++i) {
     const Index slot = leaf * tree.stride + i;
     const ListedParent listed = listed_parent(tree, heights, strict, near, slot);
@@ -125,7 +125,7 @@ void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool 
         __builtin_prefetch(distance + row, 1);
       }
       if (near.slots) {
-        find_unlisted(tree, heights, strict, near, search, leaf, point, write);
+        find_with_lists(tree, heights, strict, near, search, leaf, point, write);
       } else {
         LeafParents(tree, heights, strict, search).find(leaf, point, write);
       }

@@ -36,8 +36,8 @@ bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool stric
 // For every row, writes the row of its parent and the distance to it in the caller's units. A row
 // without a higher row is its own parent at distance infinity; a row of weight zero is its own
 // parent at distance NaN. row_heights: one per row, rounded to `bits` significant bits before they
-// are compared. strict: if true, samples of equal height are not higher. near: saves
-// most searches of the tree.
+// are compared. strict: if true, samples of equal height are not higher. near: saves most searches
+// of the tree.
 void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool strict,
                     ParentMethod method, const NearLists& near, const Execution& execution,
                     Index* parent, double* distance);

@@ -2,9 +2,10 @@
 //
 // A search through the tree visits few points, one leaf at a time. Blocks (tree/blocks.hpp) compute
 // all pairs of two blocks at once, which costs less per pair but involves more pairs. Kernel sums
-// (density/density_blocks_cost.cpp) and parents (parents/nearest_higher_blocks_cost.cpp) choose
-// between the two by comparing the estimated costs on a sample of leaves. The sample is evenly
-// spaced in tree order, so the choice depends only on the set of points.
+// (density/density_blocks_cost.cpp), local scales (scale/block_scales_cost.cpp), parents
+// (parents/nearest_higher_blocks_cost.cpp) and links (forest/nearby_links.cpp) choose between the
+// two by estimates from a sample of leaves. The sample is evenly spaced in tree order, so the
+// choice depends only on the set of points.
 #pragma once
 
 #include "tree/blocks.hpp"

@@ -61,7 +61,7 @@ class BlockSquares {
   // Calls visit(position, square, error) for the points of block b whose squared distance from the
   // i-th point of block a may be at most `reach`. The error bounds that of `square`. Each pair has
   // an error of its own: norms from which their share of the error has been subtracted give squares
-  // that are at most the true ones.
+  // that exceed the true ones by at most `underflow_`.
   template <class Visit>
   void for_each_within(int i, double reach, const Visit& visit) {
     const float* row = matrix_.data() + i * width_;

@@ -51,7 +51,6 @@ Blocks::Blocks(const Tree& source, const Execution& execution, BlockCenter kind)
       vertex_level(std::min(level, vertex_levels)),
       room(panels_for(static_cast<int>(((source.locations - 1) >> level) + 1)) * panel_width),
       panels(static_cast<std::size_t>(count() * room * source.features)),
-      center_kind(kind),
       centers(static_cast<std::size_t>(count() * source.features)),
       slots(static_cast<std::size_t>(source.locations)) {
   for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
@@ -60,13 +59,13 @@ Blocks::Blocks(const Tree& source, const Execution& execution, BlockCenter kind)
     }
   }
   run_tasks(execution, count(), static_cast<double>(panels.size()),
-            [&] { return [&](Index block) { fill(block); }; });
+            [&] { return [&](Index block) { fill(block, kind); }; });
 }
 
-void Blocks::fill(Index block) {
+void Blocks::fill(Index block, BlockCenter kind) {
   const int features = tree.features;
   double* const middle = centers.data() + block * features;
-  if (center_kind == BlockCenter::medians) {
+  if (kind == BlockCenter::medians) {
     find_medians(tree, block, middle);
   } else {
     const double* const low = box(block);

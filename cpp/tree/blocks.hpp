@@ -53,15 +53,14 @@ struct Blocks {
 
   const Tree& tree;
   int level;
-  int vertex_level;            // of the vertices: ranges of blocks that one task may write
-  int room;                    // points that a block has memory for
-  std::vector<double> panels;  // [block][panel][feature][panel_width]
-  BlockCenter center_kind;
+  int vertex_level;             // of the vertices: ranges of blocks that one task may write
+  int room;                     // points that a block has memory for
+  std::vector<double> panels;   // [block][panel][feature][panel_width]
   std::vector<double> centers;  // [block][feature]
   std::vector<Index> slots;     // [position]: the slot of the location
 
  private:
-  void fill(Index block);
+  void fill(Index block, BlockCenter kind);
 };
 
 // A bound on the error of the squared distance |x|² + |y|² - 2xy, for x and y relative to a common
@@ -87,7 +86,8 @@ inline double definition_error(int features) { return (features + 2.0) * 0x1p-53
 inline double single_error(int features) {
   return 1.01 * product_error(features, 0x1p-24) + 4.0 * definition_error(features);
 }
-// The same for squares from norms that were multiplied by a number and rounded once more.
+// The same for squares from norms that were lowered by their share of the error, and rounded once
+// more (tree/block_squares.hpp).
 inline double lowered_error(int features) { return single_error(features) + 0x1.1p-24; }
 inline double single_underflow(int features) { return (features + 4) * 0x1p-120; }
 

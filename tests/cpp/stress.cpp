@@ -134,9 +134,10 @@ struct Parents {
   Reals distance;
 };
 
-Parents parents_of(const Data& data, ParentMethod method, bool strict, const Execution& execution) {
+Parents parents_of(const Data& data, ParentMethod method, bool strict, const Execution& execution,
+                   const NearLists& near = {}) {
   Parents result{Indices(data.rows()), Reals(data.rows())};
-  nearest_higher(data.tree, data.heights.data(), bits_of_heights, strict, method, {}, execution,
+  nearest_higher(data.tree, data.heights.data(), bits_of_heights, strict, method, near, execution,
                  result.parent.data(), result.distance.data());
   return result;
 }
@@ -181,8 +182,9 @@ Bits local_forest_of(const Data& data, ScaleMethod method, const Execution& exec
   if (!near.empty()) {
     length.near = near.data();
     length.listed = options.spacing;
-    const Bits same = forest_of(data, length, execution);
-    bits.insert(bits.end(), same.begin(), same.end());
+    const Parents listed =
+        parents_of(data, ParentMethod::automatic, false, execution, {near.data(), options.spacing});
+    bits = bits_of(bits, forest_of(data, length, execution), listed.parent, listed.distance);
   }
   return bits;
 }

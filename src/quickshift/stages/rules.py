@@ -22,11 +22,9 @@ from quickshift.kernels import Kernel, get_kernel
 from quickshift.memory import require_memory, rule_bytes
 from quickshift.progress import Progress, Report, reporting
 from quickshift.stages.density import Estimate, make_estimate
-from quickshift.stages.samples import Samples, nearest_distances
+from quickshift.stages.samples import MOST_WITHOUT_FLOOR, Samples, nearest_distances
 
 __all__ = ["choose_bandwidth", "choose_tau"]
-
-MOST_WITHOUT_FLOOR = 5  # features; with more, distances to neighbors limit "auto" from below
 
 
 def choose_bandwidth(

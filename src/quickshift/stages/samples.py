@@ -18,7 +18,7 @@ from quickshift.threads import resolve_threads
 
 __all__ = ["Samples", "prepare"]
 
-FEATURES_TO_KEEP_DISTANCES = 6
+MOST_WITHOUT_FLOOR = 5  # features; with more, distances to neighbors limit "auto" from below
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -174,12 +174,12 @@ def build_samples(
 def nearest_distances(samples: Samples, n_jobs: int | None, report: Report | None = None) -> Floats:
     """Return the distance from each location to the nearest other one.
 
-    With many features, two rules need the result of this slow search, so it is kept with the
-    samples: it takes little memory compared with the points.
+    With many features, the rules for bandwidth and tau both need the result of this slow search, so
+    it is kept with the samples: it takes little memory compared with the points.
     """
     known: Floats | None = samples.__dict__.get("_nearest_distances")
     if known is None:
         known = _core.nearest_distances(samples.tree, resolve_threads(n_jobs), report)
-        if samples.n_features >= FEATURES_TO_KEEP_DISTANCES:
+        if samples.dimension > MOST_WITHOUT_FLOOR:
             object.__setattr__(samples, "_nearest_distances", known)
     return known

@@ -41,9 +41,9 @@ __all__ = [
 # Least and largest distance between neighboring rungs, the responses at which a search begins, in
 # bandwidths.
 _RUNG_SPACING = 0.05, 0.5
-# Largest response, in units of the largest scaled coordinate of X, at which the core does not have
-# to limit bandwidths.
-_LARGEST_PLACE = 2.0**460
+# Largest response, in units of the largest scaled coordinate of X, up to which no sum depends on
+# the largest bandwidth that the core allows, 2^490.
+_LARGEST_PLACE = 2.0**436
 
 
 @dataclass(frozen=True, repr=False, eq=False)
