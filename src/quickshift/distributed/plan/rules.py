@@ -26,7 +26,8 @@ from quickshift.distributed.tasks.climbing import Density, left_out_likelihood
 from quickshift.distributed.tasks.queries import Neighbors
 from quickshift.distributed.tasks.statistics import angle_sums, largest_value
 from quickshift.kernels import Kernel, get_kernel
-from quickshift.stages.rules import MOST_WITHOUT_FLOOR, best_factor, searched_factors
+from quickshift.stages.rules import best_factor, searched_factors
+from quickshift.stages.samples import MOST_WITHOUT_FLOOR
 
 __all__ = ["bandwidth_by_rule", "tau_by_rule"]
 
