@@ -13,9 +13,9 @@ namespace {
 // Up to this many features, blocks are never faster.
 constexpr int most_features_for_tree = 6;
 // Times in nanoseconds per pair of points, and per point; only their ratios matter. Measured in
-// November 2026 on an AMD EPYC with AVX-512, with 2500 to 20 000 points of several shapes, 7 to 16
-// features and 1 to 128 neighbors. The slower method was chosen in a few of 96 cases, and took at
-// most 1.5 times as long as the other.
+// November 2026 on busy cores of an AMD EPYC with AVX-512, with 2500 and 8000 points of four shapes
+// (one seed), 7 to 16 features and 1 to 128 neighbors. The slower method was chosen in a few of
+// these 96 cases, and took at most 1.5 times as long as the other.
 constexpr PairCost cost_in_tree{0.19, 0.2};
 constexpr PairCost cost_in_blocks{0.035, 0.27};
 constexpr double point_in_tree = 300.0;
