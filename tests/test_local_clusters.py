@@ -1,38 +1,27 @@
 """The default rule of `QuickShift`: clusters under local scale.
 
 First the whole rule is compared with the reference, given the same thresholds; then come the other
-cuts of one fit, what users can rely on, the cluster tree, and errors.
+cuts of one fit, what the attributes mean, and errors.
 """
 
-import copy
 import itertools
-import json
 import math
-import pickle
-from dataclasses import fields
-from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import cases
-import quickshift as qs
 from cases import Case, same_partition
 from clustering_cases import (
     DATA,
     EVERY_DATA,
     assert_same_fit,
     blobs,
-    lattice,
     queries_for,
-    with_duplicates,
 )
-from density_cases import queries_near
-from quickshift import ClusterTree, QuickShift, _core, reference, stages
+from quickshift import QuickShift, reference, stages
 from quickshift.stages import local_clusters as rule
 from quickshift.stages.local_scale import default_neighbors
 
@@ -415,105 +404,6 @@ def test_rows_of_weight_zero_are_queries():
         assert_queries_agree_with_the_fit(model, X)
 
 
-# Invariance
-
-
-def fit_of_everything(X, **settings):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rule, "chance_by_scale", lambda *_, **__: 1.0)
-        return QuickShift(**settings).fit(X)
-
-
-LARGER = {"blobs": blobs(0, 900), "lattice": np.round(blobs(1, 900)), "wide": blobs(2, 700, 12)}
-every_larger = pytest.mark.parametrize("X", LARGER.values(), ids=LARGER)
-
-
-@every_larger
-def test_threads_change_no_bit(X):
-    model = fit_of_everything(X, n_jobs=1)
-    for n_jobs in (2, 3):
-        other = fit_of_everything(X, n_jobs=n_jobs)
-        assert_same_fit(other, model)
-        np.testing.assert_array_equal(other.significance_, model.significance_)
-        queries = queries_for(X)
-        np.testing.assert_array_equal(other.predict(queries), model.predict(queries))
-        np.testing.assert_array_equal(other.score_samples(queries), model.score_samples(queries))
-
-
-@every_larger
-def test_instruction_sets_change_no_bit(X):
-    before, fits = _core.instruction_set(), []
-    try:
-        for each in _core.InstructionSet:
-            if _core.has_instruction_set(each):
-                _core.set_instruction_set(each)
-                fits.append(fit_of_everything(X))
-    finally:
-        _core.set_instruction_set(before)
-    for other in fits[:-1]:
-        assert_same_fit(other, fits[-1])
-
-
-@every_larger
-def test_order_of_rows_changes_no_cluster(X):
-    model = fit_of_everything(X)
-    order = np.random.default_rng(7).permutation(len(X))
-    other = fit_of_everything(X[order])
-    for name in ("labels_", "bandwidth_", "tau_", "log_density_"):
-        np.testing.assert_array_equal(getattr(other, name), getattr(model, name)[order])
-    np.testing.assert_array_equal(other.modes_, model.modes_)
-    np.testing.assert_array_equal(other.significance_, model.significance_)
-
-
-@every_larger
-@pytest.mark.parametrize("power", [-300, 300])
-def test_power_of_two_scaling_is_exact(X, power):
-    model, scaled = fit_of_everything(X), fit_of_everything(X * 2.0**power)
-    np.testing.assert_array_equal(scaled.labels_, model.labels_)
-    np.testing.assert_array_equal(scaled.bandwidth_, model.bandwidth_ * 2.0**power)
-    np.testing.assert_array_equal(scaled.tau_, model.tau_ * 2.0**power)
-    np.testing.assert_array_equal(scaled.significance_, model.significance_)
-
-
-@pytest.mark.parametrize("make", [blobs, lattice, with_duplicates])
-def test_integer_weights_are_repetitions(make):
-    X = make(8)
-    weight = np.random.default_rng(8).integers(1, 5, len(X))
-    rows = np.repeat(np.arange(len(X)), weight)
-    weighted = QuickShift(min_significance=0.7).fit(X, sample_weight=weight)
-    repeated = QuickShift(min_significance=0.7).fit(X[rows])
-    for name in ("labels_", "bandwidth_", "tau_", "density_", "log_density_"):
-        np.testing.assert_array_equal(getattr(weighted, name)[rows], getattr(repeated, name))
-    np.testing.assert_array_equal(weighted.modes_, repeated.modes_)
-    np.testing.assert_array_equal(weighted.significance_, repeated.significance_)
-    assert weighted.n_neighbors_ == repeated.n_neighbors_
-
-
-def test_six_constant_columns_change_no_label():
-    for X in (*DATA.values(), *LARGER.values()):
-        wide = np.column_stack([np.full(len(X), -2.5), X, np.tile([0, 1e5, 3, 1, 7], (len(X), 1))])
-        model, other = QuickShift().fit(X), QuickShift().fit(wide)
-        np.testing.assert_array_equal(other.labels_, model.labels_)
-        np.testing.assert_array_equal(other.log_density_, model.log_density_)
-        assert other.min_significance_ == model.min_significance_
-
-
-def test_far_outlier_changes_no_other_label_as_long_as_k_stays():
-    for X, far in itertools.product((blobs(0, 400), blobs(1, 400, 5)), (1e3, 1e9)):
-        outlier = np.full((1, X.shape[1]), far)
-        assert default_neighbors(400) == default_neighbors(401)
-        for settings in ({}, {"min_significance": 2.0}):
-            model = QuickShift(**settings).fit(X)
-            other = QuickShift(**settings).fit(np.concatenate([X, outlier]))
-            assert model.n_neighbors_ == other.n_neighbors_
-            np.testing.assert_array_equal(other.labels_[:-1], model.labels_)
-
-
-def test_single_precision_is_widened():
-    X = blobs(0, 300).astype(np.float32)
-    assert_same_fit(QuickShift().fit(X), QuickShift().fit(X.astype(float)))
-
-
 # Clear cases by default
 
 
@@ -540,255 +430,6 @@ def test_equal_samples_are_one_cluster():
         assert model.n_clusters_ == 1
         np.testing.assert_array_equal(model.bandwidth_, 1)
         np.testing.assert_array_equal(model.tau_, 1)
-
-
-# The cluster tree
-
-
-@EVERY_DATA
-def test_components_are_those_of_algorithm_2_with_one_tau_per_sample(X):
-    weight = np.random.default_rng(9).integers(0, 3, len(X)).astype(float)
-    for case in (Case("", X, 1.0), Case("", X, 1.0, weight)):
-        settings = {"n_neighbors": 6, "min_significance": 1.0}
-        model = QuickShift(**settings).fit(X, sample_weight=case.sample_weight)
-        tree, r = model.tree_, model.bandwidth_
-        np.testing.assert_array_equal(
-            tree.labels()[case.present], model.labels_at(model.tau_)[case.present]
-        )
-        np.testing.assert_allclose(tree.density[case.present], model.density_[case.present])
-        np.testing.assert_array_equal(tree.tau[case.present], model.tau_[case.present])
-        steps = np.unique(r[case.present])
-        between = [a for a, b in itertools.pairwise(steps) if b > a * (1 + 1e-9)]
-        middle = np.array([*(a * (1 + 1e-10) for a in between), 2 * steps[-1]])
-        expected = reference.cluster_tree(
-            X, tau=model.tau_, density=-r, levels=-middle, sample_weight=case.sample_weight
-        )
-        levels = model._estimate.density_of_levels(1 / middle)
-        for level, components in zip(levels, expected, strict=True):
-            np.testing.assert_array_equal(tree.components_at(float(level)), components)
-
-
-def test_tree_of_many_features_has_one_over_r_in_place_of_densities():
-    model = QuickShift(min_significance=0.0).fit(blobs(0, 60, 400) * 2.0**-10)
-    tree = model.tree_
-    assert tree.power == 400
-    np.testing.assert_allclose(tree.density, 1 / model.bandwidth_, rtol=1e-15)
-    log_density = tree.log_unit + tree.power * np.log(tree.density)
-    np.testing.assert_allclose(log_density, model.log_density_, rtol=1e-12)
-    plain = QuickShift(min_significance=0.0).fit(blobs(0, 60, 2)).tree_
-    assert (plain.power, plain.log_unit) == (1.0, 0.0)
-
-
-def assert_same_tree(a: ClusterTree, b: ClusterTree) -> None:
-    for field in fields(ClusterTree):
-        np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name), strict=True)
-
-
-@pytest.mark.parametrize("d", [2, 400])
-def test_file_gives_a_tree_with_one_tau_per_sample_back(tmp_path: Path, d):
-    tree = QuickShift(min_significance=0.5).fit(blobs(0, 80, d) * 2.0**-10).tree_
-    assert tree.tau.shape == (80,)
-    tree.save(tmp_path / "tree.npz")
-    loaded = ClusterTree.load(tmp_path / "tree.npz")
-    assert_same_tree(loaded, tree)
-    assert type(loaded.power) is float
-    np.testing.assert_array_equal(
-        loaded.prune(significance=1.0).labels(), tree.prune(significance=1.0).labels()
-    )
-    loaded.to_pandas()
-    loaded.to_networkx()
-
-
-def test_file_of_version_1_is_read(tmp_path: Path):
-    tree = QuickShift(bandwidth=0.5, tau=1.0).fit(blobs()).tree_
-    names = ("leaf_labels", "leaf_indices", "density", "merges", "sizes", "towards", "pieces")
-    arrays = {name: getattr(tree, name) for name in (*names, "piece_merges", "significance")}
-    about = {"format": "quickshift cluster tree", "version": 1, "tau": 1.0, "log_unit": 0.0}
-    np.savez_compressed(tmp_path / "old.npz", json=np.array(json.dumps(about)), **arrays)
-    assert_same_tree(ClusterTree.load(tmp_path / "old.npz"), tree)
-    about["version"] = 3
-    np.savez_compressed(tmp_path / "new.npz", json=np.array(json.dumps(about)), **arrays)
-    with pytest.raises(ValueError, match="is not a cluster tree that this version can read"):
-        ClusterTree.load(tmp_path / "new.npz")
-
-
-def test_tree_with_an_explicit_tau_is_linked_within_it():
-    X = blobs()
-    model = QuickShift(tau=1.0).fit(X)
-    assert model.tree_.tau == 1.0
-    np.testing.assert_array_equal(model.tree_.labels(), model.labels_)
-    r = model.bandwidth_
-    middle = np.sort(r)[::7] * (1 + 1e-12)
-    expected = reference.cluster_tree(X, tau=1.0, density=-r, levels=-middle)
-    for level, components in zip(
-        model._estimate.density_of_levels(1 / middle), expected, strict=True
-    ):
-        np.testing.assert_array_equal(model.tree_.components_at(float(level)), components)
-
-
-# The stages
-
-
-def test_estimator_and_stages_agree():
-    X = blobs(0, 300)
-    for settings in ({}, {"n_clusters": 4}, {"tau": 1.0}, {"n_neighbors": 9}):
-        model = QuickShift(**settings).fit(X)
-        found = stages.find_local_clusters(stages.prepare(X), **settings)
-        np.testing.assert_array_equal(found.clusters.forest.labels, model.labels_)
-        np.testing.assert_array_equal(found.scale.r, model.bandwidth_)
-        np.testing.assert_array_equal(found.graph.parent, model.parent_)
-        assert found.clusters.min_significance == model.min_significance_
-
-
-def test_stages_can_be_called_one_by_one():
-    X = blobs(0, 300)
-    scale = stages.local_scale(X, 10)
-    graph = stages.climb(scale.samples, scale.heights)
-    forest = stages.cut(graph, scale.tau)
-    tree = stages.link(scale.samples, scale.levels, forest, scale.tau)
-    tree = stages.assess_by_scale(tree, scale, graph)
-    kept = stages.keep_significant(tree, 1.0, gap="none")
-    model = QuickShift(n_neighbors=10, min_significance=1.0).fit(X)
-    np.testing.assert_array_equal(kept.labels(), model.labels_)
-    np.testing.assert_array_equal(kept.significance, model.significance_)
-    rows = stages.assign(graph, X[:9] + 0.2, -scale.scales_at(X[:9] + 0.2)[0], tau=np.ones(9))
-    assert rows.shape == (9,)
-
-
-def test_a_tree_is_linked_if_it_is_asked_for():
-    samples = stages.prepare(blobs())
-    assert stages.find_local_clusters(samples, tau=1.0).clusters.tree is None
-    assert stages.find_local_clusters(samples, tau=1.0, link=True).clusters.tree is not None
-
-
-@given(case=cases.cases(weights=("none", "integer", "real")), data=st.data())
-def test_cut_link_and_assign_with_one_tau_per_sample_are_the_references(case, data):
-    density = data.draw(cases.densities(case.n))
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
-    samples = stages.prepare(case.X, **case.given)
-    lengths = np.append(cases.distances(case.X, case.X, case.period).ravel(), [0.0, 1e-3, np.inf])
-    wrapped = stages.prepare(case.X, period=case.period).tree.coordinates(np.arange(case.n))
-    place = np.unique(wrapped, axis=0, return_inverse=True)[1].ravel()
-    tau = rng.choice(lengths, case.n)[place]  # duplicates have the same tau
-    queries = queries_near(case)
-    given = {"density": density, "tau": tau, **case.given}
-    present = case.present
-
-    graph = stages.climb(samples, density)
-    forest = stages.cut(graph, tau)
-    expected = reference.quick_shift(case.X, **given)
-    np.testing.assert_array_equal(forest.labels[present], expected.labels[present])
-    np.testing.assert_array_equal(forest.roots, expected.roots)
-    np.testing.assert_array_equal(forest.tau, tau)
-
-    tree = stages.link(samples, density, forest, tau)
-    levels = np.unique(density)[::3]
-    components = reference.cluster_tree(case.X, levels=levels, **given)
-    for level, at in zip(levels, components, strict=True):
-        np.testing.assert_array_equal(tree.components_at(float(level)), at, case.name)
-
-    heights, reach = rng.choice(density, len(queries)), rng.choice(lengths, len(queries))
-    rows = stages.assign(graph, queries, heights, tau=reach)
-    wanted = reference.predict(case.X, queries, query_density=heights, query_tau=reach, **given)
-    np.testing.assert_array_equal(expected.labels[rows], wanted)
-
-
-def test_duplicates_share_the_largest_of_their_taus():
-    X, density, tau = [[0.0], [4.0], [4.0]], [2.0, 3.0, 1.0], [0.0, 0.0, 9.0]
-    tree = stages.link(X, density, stages.cut(stages.climb(X, density), tau), tau)
-    np.testing.assert_array_equal(tree.components_at(0.5), [0, 0, 0])
-    np.testing.assert_array_equal(tree.components_at(1.5), [0, 0, -1])
-    np.testing.assert_array_equal(tree.components_at(2.5), [-1, 0, -1])
-
-
-# Copies and parameters
-
-
-@pytest.mark.parametrize("settings", [{}, {"tau": 1.0}, {"n_clusters": 20}], ids=str)
-def test_copies_work_like_the_original(tmp_path: Path, settings):
-    X = blobs()
-    model = QuickShift(**settings).fit(X, sample_weight=np.arange(60) % 4)
-    joblib.dump(model, tmp_path / "model.joblib")
-    copies = [
-        pickle.loads(pickle.dumps(model)),
-        copy.deepcopy(model),
-        joblib.load(tmp_path / "model.joblib"),
-        joblib.load(tmp_path / "model.joblib", mmap_mode="r"),
-    ]
-    queries = queries_for(X)
-    for copied in copies:
-        assert_same_fit(copied, model)
-        np.testing.assert_array_equal(copied.significance_, model.significance_)
-        np.testing.assert_array_equal(copied.predict(queries), model.predict(queries))
-        np.testing.assert_array_equal(copied.score_samples(queries), model.score_samples(queries))
-        np.testing.assert_array_equal(copied.labels_at(model.tau_), model.labels_at(model.tau_))
-        for count in (1, 4, 25):
-            np.testing.assert_array_equal(copied.labels_for(count), model.labels_for(count))
-
-
-def test_parameters_are_stored_and_cloned():
-    model = QuickShift(n_neighbors=9, min_significance=1.5, n_jobs=1).fit(blobs())
-    assert model.get_params()["n_neighbors"] == 9
-    assert model.get_params()["bandwidth"] == "local"
-    copied = clone(model)
-    assert copied.get_params() == model.get_params()
-    assert_same_fit(copied.fit(blobs()), model)
-    assert repr(model) == "QuickShift(min_significance=1.5, n_jobs=1, n_neighbors=9)"
-
-
-def test_refit_with_another_density_leaves_nothing_behind():
-    X = blobs()
-    for first, second in (({}, {"bandwidth": 0.5}), ({"bandwidth": 0.5}, {"bandwidth": "local"})):
-        model = QuickShift(**first).fit(X).set_params(**second).fit(X)
-        fresh = QuickShift(**{**first, **second}).fit(X)
-        assert_same_fit(model, fresh)
-        np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
-def test_refit_with_a_bandwidth_forgets_the_number_of_neighbors():
-    X = blobs()
-    model = QuickShift().fit(X).set_params(bandwidth=0.5).fit(X)
-    assert sorted(vars(model)) == sorted(vars(QuickShift(bandwidth=0.5).fit(X)))
-
-
-def test_other_calls_leave_the_estimator_as_it_is():
-    X = blobs()
-    model = QuickShift().fit(X, sample_weight=np.arange(60.0))
-    before = copy.deepcopy(model)
-    model.labels_at(0.5)[:] = -7
-    model.labels_for(30)[:] = -7
-    model.labels_for(2)[:] = -7
-    model.predict(X)[:] = -7
-    model.score_samples(X)[:] = -7
-    assert_same_fit(model, before)
-    np.testing.assert_array_equal(model.labels_for(3), before.labels_for(3))
-
-
-# Diagnosis
-
-
-def test_diagnosis_names_the_modes_of_the_fit():
-    X = np.concatenate([blobs(0, 100), blobs(1, 100) + 40])
-    model = QuickShift(n_clusters=3).fit(X)
-    found = qs.diagnose(model, theory=True, pair=(0, 150))
-    assert [mode.row for mode in found.modes] == model.mode_indices_.tolist()
-    np.testing.assert_allclose(
-        [mode.significance for mode in found.modes], model.significance_, rtol=1e-9
-    )
-    np.testing.assert_allclose(
-        [mode.height for mode in found.modes], model.density_[model.mode_indices_], rtol=1e-9
-    )
-    for mode in found.modes[1:]:
-        assert mode.parent_distance == model.parent_distance_[mode.row]
-        assert f"is {mode.parent_distance:.4g} away" in mode.sentence
-    assert str(found)
-
-
-def test_diagnosis_counts_the_modes_of_the_fit_before_they_are_merged():
-    X = np.random.default_rng(0).normal(size=(500, 2))
-    model = QuickShift(min_significance=1e9).fit(X)
-    n_modes = int(model.labels_at(model.tau_).max()) + 1
-    assert f"Of the {n_modes} modes at tau, 1 are kept" in str(qs.diagnose(model, theory=True))
 
 
 # Errors
