@@ -81,13 +81,12 @@ std::vector<Saddle> spanning_forest(std::vector<LinkedPair> links, Index pieces)
 }
 
 // Offers all links from the listed locations; not for periodic features.
-void link_by_lists(NearbyLinks& links, const LinkLength& length, const Execution& execution) {
+void link_by_lists(NearbyLinks& links, const NearLists& near, const Execution& execution) {
   const Tree& tree = links.tree;
   const auto offer_from = [&](Index slot, SaddleTable& table) {
-    const std::int32_t* const near = length.near + slot * length.listed;
-    for (Index j = 0; j < length.listed && near[j] >= 0; ++j) {
-      if (links.points.pieces[slot] == links.points.pieces[near[j]]) continue;
-      links.offer(table, slot, near[j], square_between(tree, slot, near[j]));
+    for (const Index other : near.of(slot)) {
+      if (links.points.pieces[slot] == links.points.pieces[other]) continue;
+      links.offer(table, slot, other, square_between(tree, slot, other));
     }
   };
   for_each_leaf(tree, 20.0 * static_cast<double>(tree.locations), execution, [&] {
@@ -147,7 +146,7 @@ std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows
   if (rows.pieces == 1) return {};
   NearbyLinks links(tree, rows, edges, length, execution);
   if (length.near) {
-    link_by_lists(links, length, execution);
+    link_by_lists(links, length.near, execution);
   } else if (tree.periodic || tree.features <= most_features_for_search ||
              single_precision_decides_little(links)) {
     link_by_search(links, execution);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tree/kdtree.hpp"
+#include "tree/near_lists.hpp"
 
 namespace quickshift {
 
@@ -29,10 +30,7 @@ struct PieceOfRow {
 struct LinkLength {
   double tau = 0.0;
   const double* tau_of_row = nullptr;
-  // With `tau_of_row`, optional: by slot, the slots of the locations within its tau, as many per
-  // slot as `listed`, -1 standing for none. They save a search.
-  const std::int32_t* near = nullptr;
-  Index listed = 0;
+  NearLists near;  // optional, with `tau_of_row`; saves a search
 };
 
 // A saddle with the squared distance of its two points.

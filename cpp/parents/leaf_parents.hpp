@@ -18,6 +18,16 @@ inline double next_above(double value) {
   return std::bit_cast<double>(value > 0.0 ? bits + 1 : bits - 1);
 }
 
+// Searches for the parent of one location of a leaf. point: scratch memory for its coordinates.
+inline KeepNearestHigher search_alone(const Tree& tree, const Heights& heights, bool strict,
+                                      TreeSearch& search, Index leaf, int i, double* point) {
+  copy_point(tree, leaf, i, point);
+  const double height = heights.height(leaf * tree.stride + i);
+  KeepNearestHigher keeper(heights, height, point, strict, leaf);
+  search.from_leaf(leaf, point, keeper);
+  return keeper;
+}
+
 // Most parents are near, so the locations of a leaf share one search, with one location per vector
 // lane. It first visits their own leaf, and then the other leaves up to the distance of the nearest
 // higher sample found in their own leaf. For the few remaining locations, a search of their own
@@ -40,10 +50,8 @@ class LeafParents {
         write(slot, Index{found_.slot[i]}, found_.square[i]);
         continue;
       }
-      copy_point(tree_, leaf, i, point);
-      KeepNearestHigher keeper(heights_, heights_.height(slot), point, strict_, leaf);
-      search_.from_leaf(leaf, point, keeper);
-      write(slot, keeper.slot(), keeper.square());
+      const auto found = search_alone(tree_, heights_, strict_, search_, leaf, i, point);
+      write(slot, found.slot(), found.square());
     }
   }
 

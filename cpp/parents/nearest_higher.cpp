@@ -68,7 +68,7 @@ ParentMethod choose(const Tree& tree, const Heights& heights, bool strict, Paren
         "use method tree");
   }
   if (method != ParentMethod::automatic) return method;
-  if (near.slots && lists_suffice(tree, heights, strict, near)) return ParentMethod::tree;
+  if (near && lists_suffice(tree, heights, strict, near)) return ParentMethod::tree;
   const bool pays = blocks && blocks_fit(tree, 1) && blocks_pay_for_parents(tree, heights, strict);
   return pays ? ParentMethod::blocks : ParentMethod::tree;
 }
@@ -85,10 +85,8 @@ void find_with_lists(const Tree& tree, const Heights& heights, bool strict, cons
       write(slot, listed.slot, listed.square);
       continue;
     }
-    copy_point(tree, leaf, i, point);
-    KeepNearestHigher keeper(heights, heights.height(slot), point, strict, leaf);
-    search.from_leaf(leaf, point, keeper);
-    write(slot, keeper.slot(), keeper.square());
+    const KeepNearestHigher found = search_alone(tree, heights, strict, search, leaf, i, point);
+    write(slot, found.slot(), found.square());
   }
 }
 
@@ -124,7 +122,7 @@ void nearest_higher(const Tree& tree, const double* row_heights, int bits, bool 
         __builtin_prefetch(parent + row, 1);
         __builtin_prefetch(distance + row, 1);
       }
-      if (near.slots) {
+      if (near) {
         find_with_lists(tree, heights, strict, near, search, leaf, point, write);
       } else {
         LeafParents(tree, heights, strict, search).find(leaf, point, write);

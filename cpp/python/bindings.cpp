@@ -116,11 +116,7 @@ auto distances_to_nearest(const Tree& tree, int threads, const Report& report) {
 auto parents(const Tree& tree, const Reals& heights, int bits, bool strict, int threads,
              const Report& report, ParentMethod method, const std::optional<Lists>& lists) {
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
-  NearLists near;
-  if (lists) {
-    require_near(*lists, tree);
-    near = {lists->data(), static_cast<Index>(lists->shape(1))};
-  }
+  const NearLists near = near_lists(lists, tree);
   Buffer<Index> parent(tree.rows);
   Buffer<double> distance(tree.rows);
   without_gil(threads, report, rows_times(tree, 300.0), [&](const Execution& execution) {

@@ -16,6 +16,7 @@
 
 #include "density/density.hpp"
 #include "tree/kdtree.hpp"
+#include "tree/near_lists.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,13 +60,15 @@ inline const double* optional_data(const std::optional<Reals>& array, std::size_
   return array->data();
 }
 
-// Throws unless lists from `local_scales` fit a tree.
-inline void require_near(const Lists& near, const Tree& tree) {
+// The lists from `local_scales`, if there are any; throws unless they fit the tree.
+inline NearLists near_lists(const std::optional<Lists>& near, const Tree& tree) {
+  if (!near) return {};
   require(!tree.periodic, "near requires a tree without periods");
-  require(static_cast<Index>(near.shape(0)) == tree.slots(), "near must have one row per slot");
+  require(static_cast<Index>(near->shape(0)) == tree.slots(), "near must have one row per slot");
   const auto valid = [&](std::int32_t slot) { return slot >= -1 && slot < tree.slots(); };
-  require(std::all_of(near.data(), near.data() + near.size(), valid),
+  require(std::all_of(near->data(), near->data() + near->size(), valid),
           "near must hold slots, or -1");
+  return {near->data(), static_cast<Index>(near->shape(1))};
 }
 
 // Memory that is filled first and then handed over to a NumPy array, which owns it.

@@ -68,12 +68,8 @@ auto saddles(const Tree& tree, const Reals& heights, const Indices& piece, Index
   } else {
     length.tau = std::get<double>(tau);
   }
-  if (near) {
-    require(length.tau_of_row, "near requires one tau per row");
-    require_near(*near, tree);
-    length.near = near->data();
-    length.listed = static_cast<Index>(near->shape(1));
-  }
+  require(!near || length.tau_of_row, "near requires one tau per row");
+  length.near = near_lists(near, tree);
   require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
   require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
   require(lower.size() == upper.size(), "lower and upper must have the same length");

@@ -180,10 +180,8 @@ Bits local_forest_of(const Data& data, ScaleMethod method, const Execution& exec
   length.tau_of_row = tau.data();
   Bits bits = bits_of(r, wider, tau, near, forest_of(data, length, execution));
   if (!near.empty()) {
-    length.near = near.data();
-    length.listed = options.spacing;
-    const Parents listed =
-        parents_of(data, ParentMethod::automatic, false, execution, {near.data(), options.spacing});
+    length.near = {near.data(), options.spacing};
+    const Parents listed = parents_of(data, ParentMethod::automatic, false, execution, length.near);
     bits = bits_of(bits, forest_of(data, length, execution), listed.parent, listed.distance);
   }
   return bits;
