@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ def local_cluster(n_workers: int, memory: float) -> Iterator[Any]:
 
     cluster: Any = distributed.LocalCluster  # its annotations are incomplete
     client: Any = distributed.Client
+    environment = dict(os.environ)
     with (
         cluster(
             n_workers=n_workers,
@@ -40,6 +42,10 @@ def local_cluster(n_workers: int, memory: float) -> Iterator[Any]:
         ) as started,
         client(started) as connected,
     ):
+        # Dask limits the threads of its workers by variables that it sets in this process, too.
+        # Fits in memory, with which the cluster is compared, must have all threads.
+        os.environ.clear()
+        os.environ.update(environment)
         yield connected
 
 
