@@ -12,6 +12,7 @@ from quickshift.stages.tree.chance_tables import GLOBAL, LOCAL, Table
 __all__ = ["chance_significance", "per_drop"]
 
 _SPARE = 1.05  # factor on the table of a global bandwidth, about its sampling error
+_SPARE_PER_DECADE = 0.1  # share of a threshold, beyond the largest number of samples in its row
 _LEAST = 0.2  # lower limit of the threshold of a global bandwidth, where the table is close to 0
 # With more features than this, the table of a global bandwidth describes the Gaussian kernel only;
 # other kernels keep the threshold for this number of features.
@@ -51,7 +52,10 @@ def chance_significance(
 
         Thresholds are interpolated in a table of simulations, linearly in the logarithms of the
         arguments. Beyond the largest number of samples, number of features or scale in the table,
-        the last slope is continued if it is positive; otherwise the last entry is used.
+        the last slope is continued if it is positive; otherwise the last entry is used. There are
+        more samples in the table for few features than for many. Beyond the last number of samples,
+        a threshold grows at least as much, relatively, as that for the next smaller number of
+        features in the table, and then by another 10 % for every factor of ten.
 
     Examples
     --------
@@ -87,9 +91,25 @@ def per_drop(log_unit: float) -> float:
 
 
 def _interpolated(table: Table, n: float, d: float) -> float:
-    """Interpolate in a table, first each row at a number of samples, then between the rows."""
-    rows = {features: _along(max(n, 1.0), row) for features, row in table.items()}
-    return _along(d, rows)
+    """Interpolate in a table, first each row at a number of samples, then between the rows.
+
+    Beyond its last entry, a row grows at least by the factor by which the row above it grows.
+    """
+    n = max(n, 1.0)
+    rows: dict[int, float] = {}
+    above: int | None = None
+    for features, row in table.items():
+        rows[features], last = _along(n, row), max(row)
+        if n > last and above is not None:
+            growth = rows[above] / _along(last, table[above])
+            rows[features] = max(rows[features], row[last] * growth)
+        above = features
+    return _along(d, {k: value * _spare_beyond(n / max(table[k])) for k, value in rows.items()})
+
+
+def _spare_beyond(ratio: float) -> float:
+    """Return the factor on a threshold at this multiple of the last number of samples."""
+    return 1.0 + _SPARE_PER_DECADE * max(math.log10(ratio), 0.0)
 
 
 def _along(x: float, entries: Mapping[int, float]) -> float:
