@@ -21,6 +21,7 @@ from quickshift.explorer.pictures import pack_picture
 from quickshift.explorer.regression import pack_regression
 from quickshift.explorer.trees import pack_tree
 from quickshift.extras import optional_import
+from quickshift.files import published
 from quickshift.image.forest import SegmentForest
 from quickshift.stages.tree.cluster_tree import ClusterTree
 
@@ -85,7 +86,8 @@ def explore(
 
         return Explorer(packed)
     written = check_path(path)
-    written.write_text(page(packed, title), encoding="utf-8")
+    with published(written) as file:
+        file.write(page(packed, title).encode())
     return written
 
 

@@ -12,6 +12,7 @@ from quickshift.arrays import Numbers
 from quickshift.checks.archives import DAMAGED, Declared, check_archive
 from quickshift.checks.numbers import check_nonnegative, check_path, check_positive, check_real
 from quickshift.checks.trees import check_tree_arrays
+from quickshift.files import published
 
 if TYPE_CHECKING:
     from quickshift.stages.tree.cluster_tree import ClusterTree
@@ -40,7 +41,7 @@ def write_tree(tree: "ClusterTree", path: str | Path) -> None:
     """Write a tree as an .npz file of plain arrays, one of which holds the scalars as JSON."""
     about = {"format": _FORMAT, "version": _VERSION}
     numbers = json.dumps({**about, "log_unit": tree.log_unit, "power": tree.power})
-    with check_path(path).open("wb") as file:
+    with published(check_path(path)) as file:
         arrays = {name: getattr(tree, name) for name in (*_ARRAYS, "tau")}
         if tree.significance is not None:
             arrays["significance"] = tree.significance
