@@ -682,3 +682,13 @@ def test_score_is_not_a_number_where_only_queries_of_weight_zero_have_a_mode():
     model = ModalRegressor(0.2, kernel="epanechnikov").fit(*branches())
     with pytest.warns(UserWarning, match=r"^1 of 3 queries have no mode"):
         assert np.isnan(model.score([[0.2], [0.4], [8.0]], [0.0, 1.0, 2.0], [0.0, 0.0, 1.0]))
+
+
+def test_weights_of_a_calibration_may_be_changed_afterwards():
+    rng = np.random.default_rng(0)
+    model = ModalRegressor().fit(rng.random((200, 1)), rng.normal(size=200))
+    weights = np.ones(50)
+    model.calibrate(rng.random((50, 1)), rng.normal(size=50), sample_weight=weights)
+    before = model.predict_set([[0.5]], 0.8).lengths
+    weights[:] = 0.0
+    np.testing.assert_array_equal(model.predict_set([[0.5]], 0.8).lengths, before)

@@ -284,7 +284,7 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
         weights = check_weights(sample_weight, len(modes))
         self._calibration = (
             nonconformity_scores(modes, responses),
-            np.ones(len(modes)) if weights is None else weights,
+            np.ones(len(modes)) if weights is None else weights.copy(),
         )
         return self
 
