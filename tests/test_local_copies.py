@@ -102,4 +102,4 @@ def test_diagnosis_counts_the_modes_of_the_fit_before_they_are_merged():
     X = np.random.default_rng(0).normal(size=(500, 2))
     model = QuickShift(min_significance=1e9).fit(X)
     n_modes = int(model.labels_at(model.tau_).max()) + 1
-    assert f"Of the {n_modes} modes at tau, 1 are kept" in str(qs.diagnose(model, theory=True))
+    assert f"Of the {n_modes} modes at tau, one is kept" in str(qs.diagnose(model, theory=True))

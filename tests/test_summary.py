@@ -1,5 +1,6 @@
 """The summary says how many clusters there are, why, and what to do for others."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_candidates_are_the_modes_that_labels_for_splits_off(bandwidth):
         assert finer.significance_[label] == pytest.approx(candidate.significance)
         assert model.labels_[candidate.row] == candidate.cluster
         assert "below the chance level" in candidate.reason
-        assert f"labels_for({candidate.n_clusters})" in candidate.sentence
+        assert f"recut(n_clusters={candidate.n_clusters})" in candidate.sentence
 
 
 def test_reasons_are_those_of_the_condition_that_decided(X):
@@ -136,7 +137,7 @@ def test_text_and_html_show_the_same():
 def test_many_clusters_are_shown_in_part():
     X, _ = blobs(2000, centers=60, seed=0)
     text = str(QuickShift(n_clusters=60).fit(X).summary())
-    assert "40 more clusters are not shown" in text
+    assert "Not shown: 40 clusters" in text
 
 
 @pytest.mark.parametrize(
@@ -208,3 +209,41 @@ def test_as_many_clusters_as_samples_cannot_become_more():
     assert not any(
         "One cluster more" in line for line in QuickShift().fit([[1.0]]).summary().chosen
     )
+
+
+@pytest.mark.parametrize("settings", [{}, {"bandwidth": 0.7, "tau": 1.0}, {"tau": 0.5}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_one_cluster_fewer_joins_the_clusters_that_are_named(settings, seed):
+    model = QuickShift(**settings).fit(blobs(150, centers=4, seed=seed)[0])
+    text = str(model.summary()).replace("\n    ", " ")
+    found = re.search(
+        r"One fewer: recut\(n_clusters=(\d+)\), which joins cluster (\d+) to (\d+)", text
+    )
+    k, one, other = map(int, found.groups())
+    labels = model.recut(n_clusters=k).labels_
+    assert len(set(labels[np.isin(model.labels_, [one, other])])) == 1
+
+
+@pytest.mark.parametrize(
+    "cut", [{"tau": np.inf}, {"tau": np.float64(1.5)}, {"n_clusters": np.int64(2)}]
+)
+def test_recuts_can_be_reproduced(cut, X):
+    model = QuickShift(0.7, 1.0).fit(X).recut(**cut)
+    again = eval(call_of(model.summary()), {"QuickShift": QuickShift, "numpy": np, "X": X})
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_significances_without_a_gap_are_a_hint():
+    [hint] = [
+        text for text in QuickShift().fit(load_digits().data).summary().hints if "gap" in text
+    ]
+    assert "the number of clusters is uncertain" in hint
+
+
+def test_numbers_of_neighbors_that_found_one_cluster_as_well_are_named():
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    [line] = [text for text in QuickShift().fit(X).summary().chosen if "Density" in text]
+    assert "16 nearest samples; 32 and 64 neighbors found one cluster, too" in line
+    for settings in ({"n_clusters": 1}, {"tau": 100.0}, {"n_neighbors": 20}):
+        chosen = QuickShift(**settings).fit(X).summary().chosen
+        assert not any("found one cluster, too" in text for text in chosen)

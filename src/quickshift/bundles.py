@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Bundle", "counted", "number", "shortened", "span"]
+__all__ = ["Bundle", "counted", "grouped", "number", "shortened", "span"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -59,7 +59,18 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
+def grouped(count: float) -> str:
+    """Return a count or a total weight, with commas and all digits of a whole number.
+
+    Examples
+    --------
+    >>> grouped(1962345), grouped(1e6), grouped(0.25)
+    ('1,962,345', '1,000,000', '0.25')
+    """
+    return f"{count:,.0f}" if count == round(count) else f"{count:,g}"
+
+
+def counted(count: float, one: str, many: str | None = None) -> str:
     """Return a number with its noun.
 
     Examples
@@ -67,7 +78,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     >>> counted(1, "merge"), counted(2000, "merge"), counted(0, "leaf", "leaves")
     ('1 merge', '2,000 merges', '0 leaves')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{grouped(count)} {one if count == 1 else many or one + 's'}"
 
 
 def number(value: float) -> str:

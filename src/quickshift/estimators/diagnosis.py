@@ -95,8 +95,9 @@ class Diagnosis:
             words.append(self.theorem_2.sentence)
         if len(self.modes) < self.n_unmerged:
             words.append(
-                f"Of the {self.n_unmerged} modes at tau, {len(self.modes)} are kept; the others "
-                f"are less significant and are merged into them."
+                f"Of the {self.n_unmerged} modes at tau, "
+                f"{'one is' if len(self.modes) == 1 else f'{len(self.modes)} are'} kept; the "
+                f"others are less significant and are merged."
             )
         return words + [condition.sentence for condition in self.conditions]
 

@@ -25,7 +25,7 @@ from quickshift.checks.numbers import (
 )
 from quickshift.estimators.base import validated
 from quickshift.estimators.stored_fit import SHORTEST, StoredFit
-from quickshift.estimators.summarize import reproduce, summarize
+from quickshift.estimators.summarize import literal, reproduce, summarize
 from quickshift.estimators.summary import Summary
 from quickshift.extras import optional_import
 from quickshift.memory import (
@@ -311,7 +311,7 @@ class FittedQuickShift(StoredFit):
         changed[name] = given[name]
         new.__dict__.update(changed)
         new._settings = SimpleNamespace(**vars(self._settings) | changed)
-        new._recut_from = f"{reproduce(self)}.recut({name}={given[name]!r})"
+        new._recut_from = f"{reproduce(self)}.recut({name}={literal(given[name])})"
         new._store_clusters(new._cut_by(name, given[name]))
         return new
 

@@ -7,6 +7,7 @@ import numpy as np
 from quickshift.arrays import Floats
 from quickshift.bandwidth import standard_deviation
 from quickshift.estimators.summary import REPRODUCE, Candidate, Summary
+from quickshift.stages.local_clusters import LocalSettings
 from quickshift.stages.local_scale import LocalScale, default_neighbors, n_spacing
 from quickshift.stages.parent_graph import find_parents
 from quickshift.stages.samples import Samples, build_samples
@@ -24,6 +25,7 @@ _CANDIDATES = 3
 _DOUBTFUL = 0.1  # strength below which a row is called doubtful
 _SHOWN_ROWS = 5
 _SPREADS_APART = 10.0
+_CLEAR_GAP = 1.5  # ratio of two significances
 _MOVES = "Moves: each sample moves to the nearest denser one, unless that is"
 _MOST_FEATURES = max(LOCAL[1])  # of the simulations of chance
 _FEATURES_PER_ROW = 10  # more than this look like a table that should be transposed
@@ -58,7 +60,7 @@ def summarize(fitted: "QuickShift") -> Summary:
             *_mode_lines(fitted),
             *filter(None, [_next_steps(fitted, kept, candidates), _doubtful(fitted.strength_)]),
         ],
-        hints=hints,
+        hints=hints + _gap_hints(fitted, candidates),
         feature_names=[f"x{i}" for i in range(n_features)] if names is None else list(names),
     )
 
@@ -122,12 +124,26 @@ def _reason(fitted: "QuickShift", significance: float, number: int, strongest: f
         return f"merged because of min_cluster_size={size:g}"
     if significance < chance:
         return f"below the chance level {chance:.3g}"
-    least = fitted.min_significance_
-    twice = " but less than twice as large" if isinstance(fitted._estimate, LocalScale) else ""
     return (
-        f"above the chance level {chance:.3g}{twice}, where the list of significances is cut at a "
-        f"gap, from {least:.3g} to {strongest:.3g}"
+        f"above the chance level {chance:.3g}, but after the gap at which the list of "
+        f"significances is cut, from {fitted.min_significance_:.3g} to {strongest:.3g}"
     )
+
+
+def _gap_hints(fitted: "QuickShift", candidates: list[Candidate]) -> list[str]:
+    """Say that the number of clusters is uncertain, if no gap separates them from candidates."""
+    settings = fitted._settings
+    chosen = all(isinstance(x, str) for x in (settings.tau, settings.min_significance))
+    if not chosen or settings.n_clusters is not None or not candidates:
+        return []
+    least, strongest = fitted.min_significance_, candidates[0].significance
+    if strongest < fitted._chance() or least >= _CLEAR_GAP * strongest:
+        return []
+    listed = ", ".join(f"{z:.3g}" for z in (least, *(c.significance for c in candidates)))
+    return [
+        f"significances fall without a clear gap ({listed}), so the number of clusters is "
+        f"uncertain. Compare recut(n_clusters={candidates[0].n_clusters})."
+    ]
 
 
 def _density_lines(fitted: "QuickShift") -> list[str]:
@@ -150,6 +166,8 @@ def _moves(fitted: "QuickShift") -> list[str]:
     tried = ""
     if isinstance(settings.n_neighbors, str) and k > usual:
         tried = f", since {usual} neighbors found one cluster only"
+    elif others := _tried_as_well(fitted):
+        tried = f"; {' and '.join(map(str, others))} neighbors found one cluster, too"
     lines = [
         f"Density: from the mean distance r to the {k} nearest samples{tried}; "
         f"median r {np.median(fitted.bandwidth_):.4g}."
@@ -164,6 +182,16 @@ def _moves(fitted: "QuickShift") -> list[str]:
         f"{_MOVES} farther than its tau, {times}the distance to its {_ordinal(g)} nearest "
         f"distinct sample; median tau {np.median(tau):.4g}.",
     ]
+
+
+def _tried_as_well(fitted: "QuickShift") -> list[int]:
+    """Return the larger numbers of neighbors that found one cluster, too, if they were tried."""
+    settings = fitted._settings
+    automatic = all(isinstance(x, str) for x in (settings.n_neighbors, settings.tau))
+    recut = settings.n_clusters is not None or fitted._recut_from is not None
+    if fitted.n_clusters_ > 1 or not automatic or recut:
+        return []
+    return LocalSettings().numbers_of_neighbors(fitted._graph.samples.total_weight)[1:]
 
 
 def _ordinal(number: int) -> str:
@@ -186,7 +214,8 @@ def _mode_lines(fitted: "QuickShift") -> list[str]:
     else:
         kept = (
             f"Modes: {n_modes} found, {fitted.n_clusters_} kept. The chance level is "
-            f"{fitted._chance():.3g}: in one Gaussian, a second mode is rarely more significant."
+            f"{fitted._chance():.3g}: in about 99 of 100 samples of a single Gaussian, no mode "
+            f"except the highest exceeds it."
         )
     if settings.min_cluster_size > 1 and isinstance(settings.tau, str):
         kept += f" Then clusters below min_cluster_size={settings.min_cluster_size:g} are merged."
@@ -247,6 +276,7 @@ def _next_steps(fitted: "QuickShift", kept: ClusterTree, candidates: list[Candid
         steps = f"One cluster more: recut(n_clusters={k + 1}){split}. "
     finite = np.flatnonzero(kept.towards >= 0)
     if finite.size:
+        finite = finite[::-1]  # of equally significant ones, the lowest is dropped first
         weakest = finite[np.argmin(kept.known_significance()[finite])]
         steps += (
             f"One fewer: recut(n_clusters={k - 1}), which joins cluster {weakest} to "
@@ -259,9 +289,10 @@ def _doubtful(strength: Floats) -> str:
     """Say which rows are doubtful."""
     low = np.argsort(strength, kind="stable")[:_SHOWN_ROWS]
     rows = ", ".join(f"{row} ({strength[row]:.3f})" for row in low)
-    count = np.count_nonzero(strength < _DOUBTFUL) or "none"
+    count = np.count_nonzero(strength < _DOUBTFUL)
+    has = f"{count or 'none'} {'have' if count > 1 else 'has'}"
     return (
-        f"Doubtful rows, whose strength_ is below {_DOUBTFUL:g} (a mode has 1): {count}. "
+        f"Doubtful rows: {has} a strength_ below {_DOUBTFUL:g} (a mode has 1). "
         f"The weakest are {rows}."
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
+from quickshift.bundles import counted, grouped
 from quickshift.extras import optional_import
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ _HEADER = (
     "mode",
 )
 _LEGEND = (
-    "Row: that of the mode, the densest sample of the cluster. Significance: how far the density "
-    "falls from the mode to the saddle, in standard errors. Nearest denser: distance to the "
-    "nearest mode of higher density. Joins: the cluster that would absorb this one. Saddle: the "
-    "density where the two meet, if they do."
+    "Row: that of the mode, the densest sample of the cluster. Significance: how far the log "
+    "density falls from the mode to the saddle, in standard errors; if the clusters do not meet, "
+    "to the lowest point on the way to a denser one; inf for the densest mode. Nearest denser: "
+    "distance to the nearest mode of higher density. Joins: the cluster that would absorb this "
+    "one. Saddle: the density where the two meet, if they do."
 )
 
 
@@ -54,7 +56,7 @@ class Candidate:
     significance : float
         Its significance.
     n_clusters : int
-        ``labels_for(n_clusters)`` splits it off.
+        ``recut(n_clusters=n_clusters)`` splits it off.
     reason : str
         Why it was not kept.
     """
@@ -70,9 +72,9 @@ class Candidate:
     def sentence(self) -> str:
         """The candidate in words."""
         return (
-            f"{self.size:g} samples of cluster {self.cluster} around row {self.row}: "
+            f"{counted(self.size, 'sample')} of cluster {self.cluster} around row {self.row}: "
             f"significance {self.significance:.3g}, {self.reason}. "
-            f"labels_for({self.n_clusters}) splits them off."
+            f"recut(n_clusters={self.n_clusters}) splits off this cluster."
         )
 
 
@@ -179,9 +181,9 @@ class Summary:
         )
 
     def _title(self) -> str:
-        clusters = "1 cluster" if len(self) == 1 else f"{len(self)} clusters"
-        features = self.modes.shape[1]
-        return f"{clusters} of {self.sizes.sum():g} samples with {features} features"
+        samples = counted(self.sizes.sum(), "sample")
+        features = counted(self.modes.shape[1], "feature")
+        return f"{counted(len(self), 'cluster')} of {samples} with {features}"
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the table; of many clusters, the first ones."""
@@ -190,7 +192,7 @@ class Summary:
             (
                 str(i),
                 str(self.rows[i]),
-                f"{self.sizes[i]:g}",
+                grouped(self.sizes[i]),
                 f"{self.sizes[i] / total:.1%}",
                 f"{self.densities[i]:.3g}",
                 f"{self.significance[i]:.3g}",
@@ -210,9 +212,9 @@ class Summary:
         """The lines below the table."""
         more = len(self) - _SHOWN_CLUSTERS
         return [
-            *([f"{more} more clusters are not shown; see to_pandas()."] if more > 0 else []),
+            *([f"Not shown: {counted(more, 'cluster')}; see to_pandas()."] if more > 0 else []),
             *(f"Not split off: {candidate.sentence}" for candidate in self.candidates),
-            *([f"Not split off: {self.n_more} weaker modes."] if self.n_more else []),
+            *([f"Not split off: {counted(self.n_more, 'weaker mode')}."] if self.n_more else []),
             *self.chosen,
             *(f"Hint: {hint}" for hint in self.hints),
         ]
