@@ -70,7 +70,7 @@ coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.g
 	LLVM_PROFILE_FILE=$(CURDIR)/build/coverage/%4m.profraw .venv-coverage/bin/python -m coverage run -m pytest -n 2 -m "not browser and not faults and not scale" -k "not cannot_be_completed and not processes_of_every_kind" $(ARGS)
 	-.venv-coverage/bin/python -m coverage combine --quiet
 	llvm-profdata merge -o build/coverage/core.profdata build/coverage/*.profraw
-	llvm-cov report $(COVERED) | awk '{ print } $$1 == "TOTAL" { short = $$10 + 0 < 95 } END { exit short }'
+	llvm-cov report $(COVERED) | awk 'BEGIN { short = 1 } { print } $$1 == "TOTAL" { short = $$10 + 0 < 95 } END { exit short }'
 	.venv-coverage/bin/python -m coverage report
 
 mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
@@ -91,7 +91,7 @@ fuzz: .venv/.installed .venv/.group-test  ## compare random input with the refer
 
 # The tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer; the first finding ends
 # them. Python itself is not instrumented, so the runtime library has to be loaded first. Freed memory is
-# kept for a while to detect reads of it; 256 MB of it, the default, fail the tests of peak memory.
+# kept for a while to detect reads of it; with the default of 256 MB, the tests of peak memory fail.
 SANITIZED_SHORT := $(addprefix tests/test_,minimal.py fuzz.py worst_cases.py quick_shift_input.py near_lists.py forest.py)
 SANITIZED_LONG := $(SANITIZED_SHORT) $(addprefix tests/test_,tree.py parent_graph.py density.py blocks.py local_scale.py conditional_modes.py segment.py cluster_tree.py predict_proba.py threads.py)
 sanitize: stress .venv-asan/.installed .venv-asan/.group-test  ## tests of the core under ASan and UBSan (SHORT=1: a few of them), and `make stress`
