@@ -225,7 +225,7 @@ def table_of_larger(runs: Sequence[Result]) -> str:
                     name_of(run),
                     power(n),
                     f"{power(run['points'])} points",
-                    f"{hours:,.0f}",
+                    f"{hours:,.1f}",
                     f"{max(hours / CORES, 1):,.0f}",
                     f"{run['disk'] / run['points'] * n / 1e12:,.2f} TB",
                 ]

@@ -273,9 +273,9 @@ def markdown(head: list[str], lines: Iterable[list[str]]) -> str:
 
 def seconds(value: float) -> str:
     """Format a time in seconds, milliseconds or microseconds."""
-    if value >= 1:
+    if value >= 0.9995:
         return f"{value:.3g}\N{NO-BREAK SPACE}s"
-    scale, unit = (1e3, "ms") if value >= 1e-3 else (1e6, "µs")
+    scale, unit = (1e3, "ms") if value >= 0.9995e-3 else (1e6, "µs")
     return f"{scale * value:.3g}\N{NO-BREAK SPACE}{unit}"
 
 
