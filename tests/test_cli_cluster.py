@@ -214,6 +214,44 @@ def test_options_to_reproduce_give_the_same_labels(command, folder):
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
 
 
+def one_column():
+    """200 samples for which the default number of neighbors finds a single cluster."""
+    r = np.random.default_rng(30)
+    return np.r_[r.normal(0, 1, 100), r.normal(3.2, 1, 100)]
+
+
+@pytest.mark.parametrize(
+    ("fitted", "parameters", "advice"),
+    [
+        ("", {}, "--n-neighbors 18 --n-clusters 3"),
+        ("--n-neighbors 18", {"n_neighbors": 18}, "--n-neighbors 18 --n-clusters 3"),
+        (
+            "--min-significance 3 --n-neighbors 18",
+            {"min_significance": 3.0, "n_neighbors": 18},
+            "--n-neighbors 18 --n-clusters 3 in place of --min-significance",
+        ),
+    ],
+)
+def test_advice_on_other_clusters_gives_those_of_a_recut(
+    fitted, parameters, advice, command, folder
+):
+    Z = one_column()[:, None]
+    np.save("z.npy", Z)
+    remarks = json.loads(command("z.npy", *fitted.split(), "--json").out)["remarks"]
+    assert any(text.startswith(f"One cluster more: {advice}") for text in remarks)
+    options = advice.partition(" in place")[0].split()
+    assert command("z.npy", *options, "-o", "out.npy", "-q").code == 0
+    expected = qs.QuickShift(**parameters).fit(Z).recut(n_clusters=int(options[-1])).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_advice_after_a_given_tau_replaces_it(command, folder):
+    np.save("z.npy", one_column())
+    remarks = json.loads(command("z.npy", "--tau", "1", "--json").out)["remarks"]
+    advice = "--n-clusters 4 in place of --tau. One fewer: --n-clusters 2 in place of --tau."
+    assert f"One cluster more: {advice}" in remarks
+
+
 def test_other_delimiters_and_files_without_names(command, folder):
     lines = csv_text(X).replace(",", ";").splitlines()[1:]
     (folder / "in.csv").write_text("\n".join(lines))

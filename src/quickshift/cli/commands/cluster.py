@@ -140,7 +140,7 @@ class _Request:
 
 
 def _cluster_in_memory(request: _Request, report: Report) -> None:
-    from quickshift.cli.clusters import cluster_facts, cluster_lines
+    from quickshift.cli.clusters import cluster_facts, cluster_lines, option_remarks
     from quickshift.cli.files.features import pick_features
     from quickshift.cli.files.tables import read_table, release_memory, write_parts
 
@@ -164,9 +164,11 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
         return
     with report.timed("summary"):
         summary = replace(model.summary(), feature_names=names)
+    advice = option_remarks(summary, model)
+    facts = cluster_facts(summary, n_rows, advice)
+    facts |= {"n_dropped": n_dropped, "output": request.output}
     more = [*remarks, *numbered(n_dropped), *written(request.output, f"{n_rows} rows")]
-    facts = {**cluster_facts(summary, n_rows), "n_dropped": n_dropped, "output": request.output}
-    report.show(facts, cluster_lines(summary, n_rows, report.width, more))
+    report.show(facts, cluster_lines(summary, n_rows, report.width, [*advice, *more]))
 
 
 def _labeled(features: Any, labels: Any, request: _Request) -> Iterator[Any]:
