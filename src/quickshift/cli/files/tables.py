@@ -72,6 +72,11 @@ class Source:
         return "standard input" if self.path == STANDARD else self.path
 
     @property
+    def has_names(self) -> bool:
+        """Whether the file names its columns; those of arrays have numbers."""
+        return self.header if self.kind in ("csv", "tsv") else self.kind in ("parquet", "arrow")
+
+    @property
     def is_stream(self) -> bool:
         """Whether it can be read only once: standard input, or a pipe."""
         return self.path == STANDARD or not Path(self.path).is_file()
