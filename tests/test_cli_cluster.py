@@ -356,3 +356,24 @@ def test_pipes_are_read_once(name, memory, command, folder):
         os.close(reading)
     assert (result.code, result.err) == (0, "")
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+@pytest.mark.parametrize("before", ["", "\n\n"])
+def test_blank_lines_of_a_single_column_are_missing_values(before, memory, command, folder):
+    Z = one_column()
+    lines = ["x", *map(repr, Z.tolist())]
+    lines.insert(3, "")
+    (folder / "in.csv").write_text(before + "\n".join(lines) + "\n")
+    result = command("in.csv", *memory)
+    assert result.code == 1
+    assert "1 of 201 rows have missing values" in result.err
+    assert "the first is row 2" in result.err
+    assert command("in.csv", "--drop-missing", *memory, "-o", "out.csv", "-q").code == 0
+    assert [float(cell) for cell in cells(folder / "out.csv", 0)] == Z.tolist()
+
+
+def test_blank_lines_between_rows_of_several_columns_are_skipped(command, folder):
+    (folder / "in.csv").write_text(csv_text(X).replace("\n", "\n\n"))
+    assert command("in.csv", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)

@@ -176,9 +176,9 @@ def test_queries_have_the_rows_of_the_file(kind, regression, tmp_path):
     (tmp_path / "gaps.csv").write_text("x\nnan\n0.25\n\nnan\n0.75\n")
     arguments = ("--queries", "gaps.csv", "--drop-missing", *kind, "-o", "out.parquet", "--force")
     assert "Queries dropped" in regression(*arguments).out
-    assert set(pq.read_table("out.parquet")["query"].to_pylist()) == {1, 3}
+    assert set(pq.read_table("out.parquet")["query"].to_pylist()) == {1, 4}
     facts = json.loads(regression(*arguments, "--json").out)
-    assert (facts["n_dropped"], facts["n_queries_dropped"]) == (0, 2)
+    assert (facts["n_dropped"], facts["n_queries_dropped"]) == (0, 3)
 
 
 def test_queries_without_a_suffix_have_the_format_of_the_input(regression, tmp_path):

@@ -26,6 +26,7 @@ __all__ = [
     "csv_options",
     "csv_schema",
     "extended",
+    "first_line",
     "parquet_writer",
     "read_table",
     "release_memory",
@@ -234,16 +235,62 @@ def extended(table: Any, columns: dict[str, Numbers]) -> Any:
 # Reading
 
 
-def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
-    """Return the arguments of pyarrow's readers of CSV files."""
+def csv_options(
+    source: Source, *, threads: bool = True, blank_from: int | None = None
+) -> dict[str, Any]:
+    """Return the arguments of pyarrow's readers of CSV files.
+
+    Blank lines are skipped, unless `blank_from` is the line from which on they are rows: see
+    `first_line`.
+    """
     from pyarrow import csv
 
     return {
         "read_options": csv.ReadOptions(
-            autogenerate_column_names=not source.header, block_size=_BLOCK, use_threads=threads
+            autogenerate_column_names=not source.header,
+            block_size=_BLOCK,
+            use_threads=threads,
+            skip_rows=blank_from or 0,
         ),
-        "parse_options": csv.ParseOptions(delimiter=source.separator, newlines_in_values=True),
+        "parse_options": csv.ParseOptions(
+            delimiter=source.separator,
+            newlines_in_values=True,
+            ignore_empty_lines=blank_from is None,
+        ),
     }
+
+
+def first_line(source: Source, schema: Any, file: Any) -> int | None:
+    """Return the first line of a CSV file in which blank lines are rows, otherwise None.
+
+    A blank line is a missing value if there is one column. Blank lines before the name of the
+    column are no rows.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    schema : pyarrow.Schema
+        Its columns.
+    file : callable
+        Returns the path, or a new reader of the content.
+
+    Returns
+    -------
+    int or None
+    """
+    from pyarrow import csv
+
+    if len(schema.names) != 1:
+        return None
+    line = 0
+    while source.header:
+        options = csv_options(source, threads=False, blank_from=line)
+        with csv.open_csv(file(), **options) as reader:
+            if reader.schema.names == schema.names:
+                break
+        line += 1
+    return line
 
 
 def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
@@ -256,13 +303,16 @@ def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
             file = pa.py_buffer(stream.read())
     else:
         _refuse_utf16(source)
-    texts = [] if rows is None else text_columns(csv_schema(source, _again(file)), rows)
+    schema = csv_schema(source, _again(file))
+    texts = [] if rows is None else text_columns(schema, rows)
     kinds = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
+    blank_from = first_line(source, schema, lambda: _again(file))
     try:
-        return csv.read_csv(_again(file), convert_options=kinds, **csv_options(source))
+        options = csv_options(source, blank_from=blank_from)
+        return csv.read_csv(_again(file), convert_options=kinds, **options)
     except pa.ArrowInvalid:
         # Only a single thread knows in which line it is.
-        options = csv_options(source, threads=False)
+        options = csv_options(source, threads=False, blank_from=blank_from)
         return csv.read_csv(_again(file), convert_options=kinds, **options)
 
 
