@@ -46,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     np.save(tmp_path / "complex.npy", np.ones((3, 2), dtype=complex))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     np.savez(tmp_path / "unequal.npz", a=np.zeros(3), b=np.zeros(4))
+    np.savez(tmp_path / "same.npz", a=np.zeros((3, 2)), a0=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("X.npy", HUGE)
     for suffix in ("csv", "parquet", "arrow", "npy", "npz"):
@@ -83,6 +84,7 @@ BAD_DATA = {
     "objects.npy": "objects.npy cannot be read as npy",
     "cube.npy": "it has shape (2, 2, 2), expected (n_samples, n_features)",
     "unequal.npz": "expected equal numbers of rows",
+    "same.npz": "same.npz has two columns 'a0', expected different names",
     ".": ". is a folder, expected a file",
     "points.csv -o nowhere/out.csv": "nowhere does not exist. Create it, or write elsewhere",
     "points.csv -o .": ". is a folder, expected the path of a file",

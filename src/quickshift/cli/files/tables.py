@@ -372,6 +372,13 @@ def _read_npz(source: Source) -> Any:
     for name, array in arrays.items():
         wide = array.reshape(len(array), -1)
         names = [name] if array.ndim == 1 else [f"{name}{i}" for i in range(wide.shape[1])]
+        twice = [column for column in names if column in columns]
+        if twice:
+            raise CommandError(
+                f"{source.name} has two columns {twice[0]!r}, expected different names. One of "
+                f"them comes from the array {name!r}; columns of a wide array have its name and a "
+                f"number. Rename one of the arrays."
+            )
         columns |= dict(zip(names, wide.T, strict=True))
     return table_from(columns)
 
