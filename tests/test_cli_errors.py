@@ -168,6 +168,14 @@ def test_closed_streams_are_named(arguments, text):
     assert text in done.stderr
 
 
+@POSIX
+@pytest.mark.parametrize("more", ["", "--debug"])
+def test_errors_are_not_written_to_the_output_if_standard_error_is_closed(more):
+    command = ["sh", "-c", f"{sys.executable} -m quickshift info nowhere.csv {more} 2>&-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
 def test_summaries_need_no_unicode(folder):
     done = subprocess.run(
         [sys.executable, "-m", "quickshift", "cluster", "points.csv"],
