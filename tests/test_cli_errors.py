@@ -154,6 +154,15 @@ def test_what_is_empty_is_named(arguments, text, folder, monkeypatch):
 
 
 @POSIX
+@pytest.mark.parametrize("arguments", ["points.csv -o {}.csv", "{}.csv"])
+def test_a_name_that_is_too_long_is_said_to_be(arguments, folder, monkeypatch):
+    result = run(monkeypatch, "cluster", *arguments.format("a" * 300).split())
+    assert result.code == 1
+    assert f"the name {'a' * 40}… has 304 characters" in result.err
+    assert "Choose a shorter one." in result.err
+
+
+@POSIX
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -19,7 +19,7 @@ from quickshift.cli.files.features import (
     split_columns,
 )
 from quickshift.cli.files.formats import check_input
-from quickshift.cli.files.outputs import STANDARD
+from quickshift.cli.files.outputs import STANDARD, check_length
 from quickshift.cli.files.tables import (
     Source,
     csv_options,
@@ -203,6 +203,7 @@ def rough_size(source: Source) -> tuple[int, int] | None:
     -------
     (int, int) or None
     """
+    check_length(source.path)
     path = Path(source.path)
     if source.path == STANDARD or not path.is_file() or source.kind == "npz":
         return None
