@@ -377,3 +377,10 @@ def test_blank_lines_between_rows_of_several_columns_are_skipped(command, folder
     (folder / "in.csv").write_text(csv_text(X).replace("\n", "\n\n"))
     assert command("in.csv", "-o", "out.npy", "-q").code == 0
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_cells_that_are_all_na_are_written_as_they_were(command, folder):
+    lines = [f"{line},NA" for line in csv_text(X).splitlines()[1:]]
+    (folder / "in.csv").write_text("\n".join(["x,y,remark", *lines]))
+    assert command("in.csv", "-o", "out.csv", "-q").code == 0
+    assert cells(folder / "out.csv", 2) == ["NA"] * len(X)

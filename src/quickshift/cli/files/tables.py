@@ -307,13 +307,34 @@ def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
     texts = [] if rows is None else text_columns(schema, rows)
     kinds = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
     blank_from = first_line(source, schema, lambda: _again(file))
+    options = csv_options(source, blank_from=blank_from)
     try:
-        options = csv_options(source, blank_from=blank_from)
-        return csv.read_csv(_again(file), convert_options=kinds, **options)
+        table = csv.read_csv(_again(file), convert_options=kinds, **options)
     except pa.ArrowInvalid:
         # Only a single thread knows in which line it is.
         options = csv_options(source, threads=False, blank_from=blank_from)
-        return csv.read_csv(_again(file), convert_options=kinds, **options)
+        table = csv.read_csv(_again(file), convert_options=kinds, **options)
+    nulls = [field.name for field in table.schema if pa.types.is_null(field.type)]
+    if rows is None or rows.get("columns") is not None or not nulls:
+        return table
+    kinds = csv.ConvertOptions(
+        include_columns=nulls, column_types=dict.fromkeys(nulls, pa.string())
+    )
+    return _with_words(table, csv.read_csv(_again(file), convert_options=kinds, **options))
+
+
+def _with_words(table: Any, texts: Any) -> Any:
+    """Return a table in which columns without a type are text, unless all cells are empty.
+
+    A column whose cells are all NA would otherwise be written without them.
+    """
+    import pyarrow.compute as pc
+
+    for name in texts.column_names:
+        i = table.schema.get_field_index(name)  # -1 if there are several, which are refused later
+        if i >= 0 and pc.any(pc.not_equal(texts[name], "")).as_py():
+            table = table.set_column(i, name, texts[name])
+    return table
 
 
 def csv_schema(source: Source, file: Any) -> Any:
