@@ -214,6 +214,44 @@ def test_options_to_reproduce_give_the_same_labels(command, folder):
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
 
 
+def one_column():
+    """200 samples for which the default number of neighbors finds a single cluster."""
+    r = np.random.default_rng(30)
+    return np.r_[r.normal(0, 1, 100), r.normal(3.2, 1, 100)]
+
+
+@pytest.mark.parametrize(
+    ("fitted", "parameters", "advice"),
+    [
+        ("", {}, "--n-neighbors 18 --n-clusters 3"),
+        ("--n-neighbors 18", {"n_neighbors": 18}, "--n-neighbors 18 --n-clusters 3"),
+        (
+            "--min-significance 3 --n-neighbors 18",
+            {"min_significance": 3.0, "n_neighbors": 18},
+            "--n-neighbors 18 --n-clusters 3 in place of --min-significance",
+        ),
+    ],
+)
+def test_advice_on_other_clusters_gives_those_of_a_recut(
+    fitted, parameters, advice, command, folder
+):
+    Z = one_column()[:, None]
+    np.save("z.npy", Z)
+    remarks = json.loads(command("z.npy", *fitted.split(), "--json").out)["remarks"]
+    assert any(text.startswith(f"One cluster more: {advice}") for text in remarks)
+    options = advice.partition(" in place")[0].split()
+    assert command("z.npy", *options, "-o", "out.npy", "-q").code == 0
+    expected = qs.QuickShift(**parameters).fit(Z).recut(n_clusters=int(options[-1])).labels_
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_advice_after_a_given_tau_replaces_it(command, folder):
+    np.save("z.npy", one_column())
+    remarks = json.loads(command("z.npy", "--tau", "1", "--json").out)["remarks"]
+    advice = "--n-clusters 4 in place of --tau. One fewer: --n-clusters 2 in place of --tau."
+    assert f"One cluster more: {advice}" in remarks
+
+
 def test_other_delimiters_and_files_without_names(command, folder):
     lines = csv_text(X).replace(",", ";").splitlines()[1:]
     (folder / "in.csv").write_text("\n".join(lines))
@@ -318,3 +356,31 @@ def test_pipes_are_read_once(name, memory, command, folder):
         os.close(reading)
     assert (result.code, result.err) == (0, "")
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+@pytest.mark.parametrize("before", ["", "\n\n"])
+def test_blank_lines_of_a_single_column_are_missing_values(before, memory, command, folder):
+    Z = one_column()
+    lines = ["x", *map(repr, Z.tolist())]
+    lines.insert(3, "")
+    (folder / "in.csv").write_text(before + "\n".join(lines) + "\n")
+    result = command("in.csv", *memory)
+    assert result.code == 1
+    assert "1 of 201 rows have missing values" in result.err
+    assert "the first is row 2" in result.err
+    assert command("in.csv", "--drop-missing", *memory, "-o", "out.csv", "-q").code == 0
+    assert [float(cell) for cell in cells(folder / "out.csv", 0)] == Z.tolist()
+
+
+def test_blank_lines_between_rows_of_several_columns_are_skipped(command, folder):
+    (folder / "in.csv").write_text(csv_text(X).replace("\n", "\n\n"))
+    assert command("in.csv", "-o", "out.npy", "-q").code == 0
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
+def test_cells_that_are_all_na_are_written_as_they_were(command, folder):
+    lines = [f"{line},NA" for line in csv_text(X).splitlines()[1:]]
+    (folder / "in.csv").write_text("\n".join(["x,y,remark", *lines]))
+    assert command("in.csv", "-o", "out.csv", "-q").code == 0
+    assert cells(folder / "out.csv", 2) == ["NA"] * len(X)

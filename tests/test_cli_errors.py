@@ -46,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     np.save(tmp_path / "complex.npy", np.ones((3, 2), dtype=complex))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     np.savez(tmp_path / "unequal.npz", a=np.zeros(3), b=np.zeros(4))
+    np.savez(tmp_path / "same.npz", a=np.zeros((3, 2)), a0=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("X.npy", HUGE)
     for suffix in ("csv", "parquet", "arrow", "npy", "npz"):
@@ -83,11 +84,15 @@ BAD_DATA = {
     "objects.npy": "objects.npy cannot be read as npy",
     "cube.npy": "it has shape (2, 2, 2), expected (n_samples, n_features)",
     "unequal.npz": "expected equal numbers of rows",
+    "same.npz": "same.npz has two columns 'a0', expected different names",
     ".": ". is a folder, expected a file",
     "points.csv -o nowhere/out.csv": "nowhere does not exist. Create it, or write elsewhere",
     "points.csv -o .": ". is a folder, expected the path of a file",
     "points.csv -o points.csv": "points.csv exists. Use --force to overwrite it",
     "labeled.csv -o out.csv": "the table already has a column 'label'",
+    "labeled.csv --id label --labels-only -o out.csv": "a column of identifiers 'label'. Choose",
+    "labeled.csv --id label -o out.npy": "a column of identifiers 'label'. Choose another name",
+    "labeled.csv --id label --memory 1GB -o out.npz": "a column of identifiers 'label'. Choose",
     "points.csv --tau -1": "tau is -1.0, expected a length of at least 0",
     "points.csv --bandwidth none": "bandwidth is 'none'",
     "points.csv --n-clusters 5000": "n_clusters is 5000",
@@ -149,6 +154,15 @@ def test_what_is_empty_is_named(arguments, text, folder, monkeypatch):
 
 
 @POSIX
+@pytest.mark.parametrize("arguments", ["points.csv -o {}.csv", "{}.csv"])
+def test_a_name_that_is_too_long_is_said_to_be(arguments, folder, monkeypatch):
+    result = run(monkeypatch, "cluster", *arguments.format("a" * 300).split())
+    assert result.code == 1
+    assert f"the name {'a' * 40}… has 304 characters" in result.err
+    assert "Choose a shorter one." in result.err
+
+
+@POSIX
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -161,6 +175,14 @@ def test_closed_streams_are_named(arguments, text):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert text in done.stderr
+
+
+@POSIX
+@pytest.mark.parametrize("more", ["", "--debug"])
+def test_errors_are_not_written_to_the_output_if_standard_error_is_closed(more):
+    command = ["sh", "-c", f"{sys.executable} -m quickshift info nowhere.csv {more} 2>&-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 
 def test_summaries_need_no_unicode(folder):

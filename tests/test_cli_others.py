@@ -176,9 +176,9 @@ def test_queries_have_the_rows_of_the_file(kind, regression, tmp_path):
     (tmp_path / "gaps.csv").write_text("x\nnan\n0.25\n\nnan\n0.75\n")
     arguments = ("--queries", "gaps.csv", "--drop-missing", *kind, "-o", "out.parquet", "--force")
     assert "Queries dropped" in regression(*arguments).out
-    assert set(pq.read_table("out.parquet")["query"].to_pylist()) == {1, 3}
+    assert set(pq.read_table("out.parquet")["query"].to_pylist()) == {1, 4}
     facts = json.loads(regression(*arguments, "--json").out)
-    assert (facts["n_dropped"], facts["n_queries_dropped"]) == (0, 2)
+    assert (facts["n_dropped"], facts["n_queries_dropped"]) == (0, 3)
 
 
 def test_queries_without_a_suffix_have_the_format_of_the_input(regression, tmp_path):
@@ -193,3 +193,29 @@ def test_names_of_predictions_are_checked_before_the_fit(regression, tmp_path, m
     monkeypatch.setattr(qs.ModalRegressor, "fit", None)
     result = regression("--queries", "again.csv", "-o", "out.csv")
     assert "the queries already have a column 'prediction'. Rename that column." in result.err
+
+
+YEARS = "2019,2020,y\n" + "".join(f"{i},{i * i % 7},{i % 5}\n" for i in range(30))
+
+
+def test_queries_that_lack_a_feature_whose_name_is_a_number_are_refused(command, tmp_path):
+    (tmp_path / "train.csv").write_text(YEARS.replace("2019", "0").replace("2020", "1"))
+    (tmp_path / "new.csv").write_text("0,other\n1,2\n")
+    result = command("regress", "train.csv", "-y", "y", "--queries", "new.csv")
+    assert result.code == 1
+    assert "the queries have no column '1', expected all features of the input" in result.err
+
+
+def test_queries_without_any_feature_name_all_that_are_lacking(command, tmp_path):
+    (tmp_path / "train.csv").write_text(YEARS)
+    (tmp_path / "new.csv").write_text("a,b\n1,2\n")
+    result = command("regress", "train.csv", "-y", "y", "--queries", "new.csv")
+    assert result.code == 1
+    assert "the queries have no column '2019', '2020'" in result.err
+    assert "Their columns are 'a', 'b'" in result.err
+
+
+def test_queries_of_an_array_are_taken_by_position(command, tmp_path):
+    (tmp_path / "train.csv").write_text(YEARS.replace("2019", "0").replace("2020", "1"))
+    np.save(tmp_path / "new.npy", [[1.0, 2.0]])
+    assert command("regress", "train.csv", "-y", "y", "--queries", "new.npy").code == 0

@@ -1,7 +1,9 @@
 """`quickshift segment`: pictures in and out give what `segment` gives."""
 
 import json
+import struct
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from PIL import Image
 
 import quickshift as qs
 from cli_cases import run
+from quickshift.cli.files.pictures import read_picture
 
 RNG = np.random.default_rng(0)
 PHOTO = np.repeat(np.repeat(RNG.integers(0, 256, (5, 6, 3), np.uint8), 8, axis=0), 8, axis=1)
@@ -128,3 +131,39 @@ def test_a_missing_package_is_noticed_before_the_work(command, monkeypatch):
     result = command("in.png", "-o", "out.tif")
     assert result.code == 1
     assert "rasterio cannot be imported, but a .tif file needs it" in result.err
+
+
+def deep_png(array, transparent):
+    """A PNG file of 16 bits per channel with one transparent color, which Pillow does not write."""
+
+    def chunk(kind, content):
+        check = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + check
+
+    rows = b"".join(b"\0" + row.tobytes() for row in array.astype(">u2"))
+    kind = 0 if array.ndim == 2 else 2
+    header = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 16, kind, 0, 0, 0)
+    chunks = {
+        b"IHDR": header,
+        b"tRNS": np.asarray(transparent, ">u2").tobytes(),
+        b"IDAT": zlib.compress(rows),
+        b"IEND": b"",
+    }
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*item) for item in chunks.items())
+
+
+def test_a_transparent_gray_of_16_bits_leaves_the_others_as_they_are(tmp_path):
+    gray = np.arange(12).reshape(3, 4) * 5000
+    (tmp_path / "in.png").write_bytes(deep_png(gray, 15000))
+    picture = read_picture(str(tmp_path / "in.png"), 100)
+    np.testing.assert_array_equal(picture.image, gray)
+    assert picture.image.dtype == np.uint16
+    np.testing.assert_array_equal(picture.mask, gray != 15000)
+
+
+def test_a_transparent_color_of_16_bits_is_compared_in_all_of_them(tmp_path):
+    colors = np.stack([np.full((3, 4), 5000), np.full((3, 4), 300), np.arange(12).reshape(3, 4)], 2)
+    (tmp_path / "in.png").write_bytes(deep_png(colors, (5000, 300, 7)))
+    picture = read_picture(str(tmp_path / "in.png"), 100)
+    np.testing.assert_array_equal(picture.image, colors >> 8)  # as Pillow reads them
+    np.testing.assert_array_equal(picture.mask, colors[:, :, 2] != 7)

@@ -7,7 +7,7 @@ from typing import Any
 
 from quickshift.cli.report import bold, dim, keyed, table_of
 
-__all__ = ["cluster_facts", "cluster_lines", "in_options", "plain_lines"]
+__all__ = ["cluster_facts", "cluster_lines", "in_options", "option_remarks", "plain_lines"]
 
 _SHOWN = 20  # clusters
 _SHOWN_FEATURES = 3  # coordinates of a mode
@@ -22,8 +22,9 @@ _LEGEND = {
     "saddle": "Saddle: the density where the two meet, if they do.",
 }
 _REPRODUCE = "To reproduce: "
+_RECUT = r"(?:labels_for|recut)\((?:n_clusters=)?(\d+)\)"
+_EFFECT = r", which (?:splits|joins) cluster [\d,]+(?: to [\d,]+)?"
 _TERMS = (
-    (r"(?:labels_for|recut)\((?:n_clusters=)?(\d+)\)", r"--n-clusters \1"),
     (r'QuickShift\(scale="(\w+)"\)', r"--scale \1"),
     (r"\bstrength_", "strength"),
     (r"; see to_pandas\(\)", "; see --json"),
@@ -31,7 +32,7 @@ _TERMS = (
 )
 
 
-def cluster_facts(summary: Any, n_samples: int) -> dict[str, Any]:
+def cluster_facts(summary: Any, n_samples: int, remarks: Sequence[str]) -> dict[str, Any]:
     """Return the summary of a fit for JSON.
 
     Parameters
@@ -40,6 +41,8 @@ def cluster_facts(summary: Any, n_samples: int) -> dict[str, Any]:
         From ``QuickShift.summary``.
     n_samples : int
         Number of rows; the sizes of clusters are sums of weights.
+    remarks : sequence of str
+        The remarks, such as those of `option_remarks`.
 
     Returns
     -------
@@ -63,11 +66,13 @@ def cluster_facts(summary: Any, n_samples: int) -> dict[str, Any]:
             }
             for i in range(len(summary))
         ],
-        "remarks": [in_options(text) for text in summary.remarks],
+        "remarks": list(remarks),
     }
 
 
-def cluster_lines(summary: Any, n_samples: int, width: int, more: Sequence[str] = ()) -> list[Any]:
+def cluster_lines(
+    summary: Any, n_samples: int, width: int, remarks: Sequence[str] = ()
+) -> list[Any]:
     """Return the summary of a fit as texts and tables of rich.
 
     Parameters
@@ -78,8 +83,8 @@ def cluster_lines(summary: Any, n_samples: int, width: int, more: Sequence[str] 
         Number of rows.
     width : int
         Number of characters per line; with few, some columns are left out.
-    more : sequence of str
-        Further remarks.
+    remarks : sequence of str
+        The remarks, such as those of `option_remarks`.
 
     Returns
     -------
@@ -91,8 +96,7 @@ def cluster_lines(summary: Any, n_samples: int, width: int, more: Sequence[str] 
         if _width(columns) > width:
             del columns[name]
     legend = " ".join(text for name, text in _LEGEND.items() if name in columns)
-    remarks = keyed([*(in_options(text) for text in summary.remarks), *more])
-    return [title, "", table_of(columns), "", dim(legend), "", remarks]
+    return [title, "", table_of(columns), "", dim(legend), "", keyed(remarks)]
 
 
 def plain_lines(facts: dict[str, Any], remarks: Sequence[str]) -> list[Any]:
@@ -162,13 +166,46 @@ def _point(coordinates: Sequence[float]) -> str:
     return f"{shown}, …" if len(coordinates) > _SHOWN_FEATURES else shown
 
 
-def in_options(text: str) -> str:
+def option_remarks(summary: Any, model: Any) -> list[str]:
+    """Return the remarks of a summary with options in place of calls.
+
+    A recut keeps the density of the fit, but a new fit with ``--n-clusters`` alone would use the
+    default number of neighbors. Unless that is the one of this fit, it is given as well. After
+    ``--tau``, a new fit has other modes than a recut, so nothing is said on the clusters that it
+    splits or joins.
+
+    Parameters
+    ----------
+    summary : quickshift.estimators.Summary
+        From ``QuickShift.summary``.
+    model : quickshift.QuickShift
+        The fit.
+
+    Returns
+    -------
+    list of str
+    """
+    from quickshift.stages.local_scale import default_neighbors
+
+    n_neighbors = getattr(model, "n_neighbors_", None)  # of a local scale only
+    usual = n_neighbors in (None, default_neighbors(float(summary.sizes.sum())))
+    also = "" if usual else f"--n-neighbors {n_neighbors} "
+    automatic = {"--tau": model.tau, "--min-significance": model.min_significance}
+    given = [option for option, value in automatic.items() if value != "auto"]
+    instead = f" in place of {' and '.join(given)}" if given else ""
+    remarks = [in_options(text, also, instead) for text in summary.remarks]
+    return remarks if model.tau == "auto" else [re.sub(_EFFECT, "", text) for text in remarks]
+
+
+def in_options(text: str, also: str = "", instead: str = "") -> str:
     """Return a sentence of the library with options in place of calls.
 
     Parameters
     ----------
     text : str
         A remark of a summary.
+    also, instead : str
+        What stands before and after ``--n-clusters``: further options, and those that it replaces.
 
     Returns
     -------
@@ -178,11 +215,14 @@ def in_options(text: str) -> str:
     --------
     >>> in_options("One cluster more: recut(n_clusters=7).")
     'One cluster more: --n-clusters 7.'
+    >>> in_options("labels_for(3) splits off this cluster.", also="--n-neighbors 18 ")
+    '--n-neighbors 18 --n-clusters 3 splits off this cluster.'
     >>> in_options("To reproduce: QuickShift(bandwidth=0.5, tau=numpy.inf).fit(X)")
     'To reproduce: --bandwidth 0.5 --tau inf'
     """
     if text.startswith(_REPRODUCE):
         return _REPRODUCE + _as_options(text.removeprefix(_REPRODUCE))
+    text = re.sub(_RECUT, rf"{also}--n-clusters \1{instead}", text)
     for pattern, replacement in _TERMS:
         text = re.sub(pattern, replacement, text)
     return text

@@ -136,7 +136,13 @@ def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (a sign
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(_wrapped(f"Warning: {_one_line(message)}"), file=sys.stderr)  # noqa: T201
+    _say(_wrapped(f"Warning: {_one_line(message)}"))
+
+
+def _say(text: str) -> None:
+    """Write a line to standard error, or nowhere if that is closed: print would use the output."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _report(error: Exception) -> int:
@@ -149,8 +155,8 @@ def _report(error: Exception) -> int:
         _discard_output()
         return FAILED
     if _state["traceback"]:
-        traceback.print_exception(error)
-    print(_wrapped(f"Error: {_sentence(error)}"), file=sys.stderr)  # noqa: T201
+        _say("".join(traceback.format_exception(error)).rstrip("\n"))
+    _say(_wrapped(f"Error: {_sentence(error)}"))
     return USAGE if hasattr(error, "format_message") or isinstance(error, UsageError) else FAILED
 
 
@@ -197,7 +203,7 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
 def _interrupted() -> int:
     _discard_output()
     complete = f"Interrupted after {', '.join(_written)} had been written."
-    print(complete if _written else INTERRUPTION, file=sys.stderr, flush=True)  # noqa: T201
+    _say(complete if _written else INTERRUPTION)
     return INTERRUPTED
 
 

@@ -130,23 +130,27 @@ class _Request:
     alone: bool
     force: bool
 
-    def check_label(self, names: list[str]) -> None:
-        """Raise if the column of labels would have the name of another column."""
-        if self.output is not None and not self.alone and self.label in names:
+    def check_label(self, names: list[str], identifiers: list[str]) -> None:
+        """Raise if the column of labels would have the name of another column of the output."""
+        kept = identifiers if self.alone else names
+        if self.output is not None and self.label in kept:
+            what = "column of identifiers" if self.alone else "column"
+            other = "" if self.label in identifiers else ", or use --labels-only"
             raise CommandError(
-                f"the table already has a column {self.label!r}. Choose another name by "
-                f"--label-name, or use --labels-only."
+                f"the table already has a {what} {self.label!r}. Choose another name by "
+                f"--label-name{other}."
             )
 
 
 def _cluster_in_memory(request: _Request, report: Report) -> None:
-    from quickshift.cli.clusters import cluster_facts, cluster_lines
-    from quickshift.cli.files.features import pick_features
+    from quickshift.cli.clusters import cluster_facts, cluster_lines, option_remarks
+    from quickshift.cli.files.features import pick_features, split_columns
     from quickshift.cli.files.tables import read_table, release_memory, write_parts
 
     with report.timed("read"):
         table = read_table(request.source, request.rows)
-        request.check_label(table.column_names)
+        identifiers = split_columns(table.schema, request.rows["others"])
+        request.check_label(table.column_names, identifiers)
         features = pick_features(table, **request.rows)
         del table  # the columns that take no part are in features
     with report.timed("fit"):
@@ -164,9 +168,11 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
         return
     with report.timed("summary"):
         summary = replace(model.summary(), feature_names=names)
+    advice = option_remarks(summary, model)
+    facts = cluster_facts(summary, n_rows, advice)
+    facts |= {"n_dropped": n_dropped, "output": request.output}
     more = [*remarks, *numbered(n_dropped), *written(request.output, f"{n_rows} rows")]
-    facts = {**cluster_facts(summary, n_rows), "n_dropped": n_dropped, "output": request.output}
-    report.show(facts, cluster_lines(summary, n_rows, report.width, more))
+    report.show(facts, cluster_lines(summary, n_rows, report.width, [*advice, *more]))
 
 
 def _labeled(features: Any, labels: Any, request: _Request) -> Iterator[Any]:
@@ -190,7 +196,7 @@ def _cluster_in_parts(request: _Request, limit: int | None, report: Report) -> N
     with scratch_folder() as scratch:
         with report.timed("read"):
             spooled = spool(request.source, scratch, **request.rows)
-            request.check_label(spooled.all_names)
+            request.check_label(spooled.all_names, spooled.others)
         with report.timed("fit"):
             model = fit_partitions(spooled, request.parameters, limit, scratch, quiet=report.quiet)
         if request.output is not None:

@@ -41,7 +41,7 @@ def demo(
     """
     report = Report(as_json=as_json, quiet=quiet, to_stderr=output == STANDARD)
     kind = checked_format(output, target_format, force=force)
-    from quickshift.cli.clusters import cluster_facts, cluster_lines
+    from quickshift.cli.clusters import cluster_facts, cluster_lines, option_remarks
     from quickshift.cli.files.tables import table_from, write_table
     from quickshift.datasets import blobs
 
@@ -55,10 +55,11 @@ def demo(
     with report.timed("fit"):
         import quickshift
 
-        summary = quickshift.QuickShift().fit(points).summary()
-    summary = replace(summary, feature_names=["x", "y"])
+        model = quickshift.QuickShift().fit(points)
+        summary = replace(model.summary(), feature_names=["x", "y"])
+    advice = option_remarks(summary, model)
     more = written(output, f"{rows} rows")
     if more:
         more.append(f"Try: quickshift cluster {output} -o labels.csv")
-    facts = {**cluster_facts(summary, rows), "output": output}
-    report.show(facts, cluster_lines(summary, rows, report.width, more))
+    facts = {**cluster_facts(summary, rows, advice), "output": output}
+    report.show(facts, cluster_lines(summary, rows, report.width, [*advice, *more]))

@@ -123,9 +123,10 @@ def regress(
     from quickshift.cli.files.formats import suffix_format
     from quickshift.cli.files.tables import Source, write_table
 
+    source = Source(file, source_format, delimiter, header)
     with report.timed("read"):
         features = read_features(
-            Source(file, source_format, delimiter, header),
+            source,
             columns=columns,
             weights=weights,
             others=[] if identifier is None else [identifier],
@@ -135,10 +136,12 @@ def regress(
         asked = features
         if queries is not None:
             like = source_format if suffix_format(queries) is None else None
+            query_source = Source(queries, like, delimiter, header)
             asked = read_features(
-                Source(queries, like, delimiter, header),
+                query_source,
                 columns=[*features.names],
                 drop_missing=drop_missing,
+                exact=source.has_names and query_source.has_names,
             )
         if not modes and coverage is None:
             _check_names(asked.schema.names, features.y.ndim)

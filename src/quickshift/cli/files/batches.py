@@ -19,11 +19,12 @@ from quickshift.cli.files.features import (
     split_columns,
 )
 from quickshift.cli.files.formats import check_input
-from quickshift.cli.files.outputs import STANDARD
+from quickshift.cli.files.outputs import STANDARD, check_length
 from quickshift.cli.files.tables import (
     Source,
     csv_options,
     csv_schema,
+    first_line,
     parquet_writer,
     read_table,
     table_from,
@@ -202,6 +203,7 @@ def rough_size(source: Source) -> tuple[int, int] | None:
     -------
     (int, int) or None
     """
+    check_length(source.path)
     path = Path(source.path)
     if source.path == STANDARD or not path.is_file() or source.kind == "npz":
         return None
@@ -259,7 +261,7 @@ def _opened(source: Source, folder: Path) -> Iterator[tuple[Any, Any]]:
         source = _on_disk(source, folder)
     if source.kind in ("csv", "tsv"):
         schema = csv_schema(source, source.path)
-        yield schema, lambda used: _csv_parts(source, used, schema.names)
+        yield schema, lambda used: _csv_parts(source, used, schema)
     elif source.kind == "npz":
         table = read_table(source)
         yield table.schema, lambda _: (table.slice(i, _ROWS) for i in range(0, len(table), _ROWS))
@@ -279,7 +281,7 @@ def _on_disk(source: Source, folder: Path) -> Source:
     return replace(source, path=str(path), format=source.kind)
 
 
-def _csv_parts(source: Source, used: list[str], names: list[str]) -> Iterator[Any]:
+def _csv_parts(source: Source, used: list[str], schema: Any) -> Iterator[Any]:
     """Read a CSV file; the types of its first part do not bind the others.
 
     The features are floats, even if they begin with integers, and the other columns are text.
@@ -287,8 +289,10 @@ def _csv_parts(source: Source, used: list[str], names: list[str]) -> Iterator[An
     import pyarrow as pa
     from pyarrow import csv
 
-    kinds = {name: pa.float64() if name in used else pa.string() for name in names}
-    options = csv_options(source, threads=False)  # an error then names the line
+    kinds = {name: pa.float64() if name in used else pa.string() for name in schema.names}
+    blank_from = first_line(source, schema, lambda: source.path)
+    # With a single thread, an error names the line.
+    options = csv_options(source, threads=False, blank_from=blank_from)
     convert = csv.ConvertOptions(column_types=kinds)
     with csv.open_csv(source.path, convert_options=convert, **options) as reader:
         for batch in reader:

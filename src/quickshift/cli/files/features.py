@@ -91,6 +91,7 @@ def pick_features(
     others: Sequence[str] = (),
     responses: Sequence[str] | None = None,
     drop_missing: bool = False,
+    exact: bool = False,
 ) -> Features:
     """Pick the columns that take part, after checking that they hold numbers in every row.
 
@@ -108,11 +109,15 @@ def pick_features(
         Names or numbers of the columns of responses.
     drop_missing : bool
         Whether rows with missing values are dropped; otherwise they are an error.
+    exact : bool
+        Whether `columns` are the names of features, and never numbers of columns.
 
     Returns
     -------
     Features
     """
+    if exact:
+        _check_queries(table.schema, columns or ())
     chosen = choose_columns(
         table.schema, columns, weights=weights, others=[*others, *(responses or ())]
     )
@@ -211,7 +216,7 @@ def text_columns(schema: Any, rows: Mapping[str, Any]) -> list[str]:
     schema : pyarrow.Schema
         The columns, with the types that the beginning of the file suggests.
     rows : mapping
-        Some of the arguments `columns`, `weights`, `others` and `responses` of `pick_features`.
+        Some of the arguments of `pick_features`.
 
     Returns
     -------
@@ -221,6 +226,8 @@ def text_columns(schema: Any, rows: Mapping[str, Any]) -> list[str]:
     from pyarrow import types
 
     given = rows.get("columns")
+    if rows.get("exact"):
+        _check_queries(schema, given or ())
     weights = [] if rows.get("weights") is None else [resolve_column(schema, rows["weights"])]
     used = {*weights, *split_columns(schema, [*(given or ()), *(rows.get("responses") or ())])}
     others = split_columns(schema, rows.get("others", ()))
@@ -246,6 +253,17 @@ def resolve_column(schema: Any, given: str) -> str:
         f"there is no column {given!r}, expected one of {_listed(schema.names)}, or a number from "
         f"0 to {len(schema.names) - 1}."
     )
+
+
+def _check_queries(schema: Any, names: Sequence[str]) -> None:
+    """Raise if queries lack features, before a name that is a number is taken for a position."""
+    lacking = [name for name in names if name not in schema.names]
+    if lacking:
+        raise CommandError(
+            f"the queries have no column {_listed(lacking)}, expected all features of the input. "
+            f"Their columns are {_listed(schema.names)}. Rename those of the queries, or choose "
+            f"other features by --columns."
+        )
 
 
 def is_numeric(kind: Any) -> bool:

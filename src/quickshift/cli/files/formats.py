@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from quickshift.cli.files.outputs import STANDARD
+from quickshift.cli.files.outputs import STANDARD, check_length
 from quickshift.cli.outcome import CommandError, UsageError
 
 __all__ = ["check_input", "check_uncompressed", "format_of", "picture_format_of", "suffix_format"]
@@ -118,6 +118,7 @@ def check_input(path: str) -> None:
         return
     if not path:
         raise CommandError("the path of the input is empty. Give one, or - for standard input.")
+    check_length(path)
     file = Path(path)
     if file.is_dir():
         raise CommandError(f"{path} is a folder, expected a file.")

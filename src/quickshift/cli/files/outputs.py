@@ -20,6 +20,7 @@ from quickshift.cli.outcome import CommandError, note_output, raise_if_interrupt
 
 __all__ = [
     "STANDARD",
+    "check_length",
     "check_target",
     "opened_output",
     "replaced_file",
@@ -27,6 +28,7 @@ __all__ = [
     "writing",
 ]
 
+_SHOWN = 40  # characters of a name that is too long
 _NEARLY_FULL = 1 << 20  # bytes
 _PRIVATE = 0o077  # what others may not do
 
@@ -47,6 +49,7 @@ def check_target(target: str | None, *, force: bool) -> None:
         return
     if not target:
         raise CommandError("the path of the output is empty. Give one such as -o labels.csv.")
+    check_length(target)
     path = Path(target)
     if path.is_dir():
         raise CommandError(f"{target} is a folder, expected the path of a file. Add a file name.")
@@ -59,6 +62,18 @@ def check_target(target: str | None, *, force: bool) -> None:
         raise CommandError(f"{target} exists. Use --force to overwrite it, or write elsewhere.")
     if not os.access(folder, os.W_OK):
         raise CommandError(f"the folder {folder} cannot be written to. Write elsewhere.")
+
+
+def check_length(path: str) -> None:
+    """Raise if a path is longer than the file system allows."""
+    try:
+        Path(path).lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise CommandError(
+                f"the name {Path(path).name[:_SHOWN]}… has {len(Path(path).name)} characters, "
+                f"which with its folder is more than the file system allows. Choose a shorter one."
+            ) from error
 
 
 @contextmanager

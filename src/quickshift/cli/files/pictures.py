@@ -20,6 +20,7 @@ from quickshift.memory import available_memory, segment_bytes
 __all__ = ["Georeference", "Picture", "read_picture", "write_picture"]
 
 _GEO_KEYS = 34735  # the TIFF tag of a coordinate system
+_GRAY_16 = ("I;16", "I")  # how Pillow holds a gray PNG of 16 bits
 _PLAIN = ("L", "RGB", "I;16", "I", "F")  # modes whose arrays are what `segment` takes
 
 
@@ -139,7 +140,13 @@ def _read_by_pillow(path: str, max_pixels: int) -> tuple[Numbers, Flags | None]:
                 f"install quickshift[geo]"
             )
         alpha = None
-        if "A" in opened.getbands() or "transparency" in opened.info:
+        if opened.mode in _GRAY_16 and "transparency" in opened.info:
+            image = opened
+            alpha = np.asarray(opened) != opened.info["transparency"]
+        elif _is_transparent_rgb_16(opened):
+            alpha = _differs_in_16_bits(pillow, path, opened)
+            image = opened
+        elif "A" in opened.getbands() or "transparency" in opened.info:
             image = opened.convert("RGBA")
             alpha = np.asarray(image.getchannel("A")) > 0
             gray = opened.mode in ("L", "LA", "1")
@@ -152,6 +159,25 @@ def _read_by_pillow(path: str, max_pixels: int) -> tuple[Numbers, Flags | None]:
         if opened.format == "PNG" and colors.dtype == np.int32:  # how Pillow holds 16 bits
             colors = colors.astype(np.uint16)
     return colors, None if alpha is None or alpha.all() else alpha
+
+
+def _is_transparent_rgb_16(opened: Any) -> bool:
+    """Return whether one color of a PNG file with three channels of 16 bits is transparent."""
+    tiles = [tile[3] for tile in opened.tile]
+    return "transparency" in opened.info and tiles == ["RGB;16B"]
+
+
+def _differs_in_16_bits(pillow: Any, path: str, opened: Any) -> Flags:
+    """Return where the colors of a PNG file are not the transparent one, in all 16 bits.
+
+    Pillow keeps the high bytes only. It returns the low bytes if it is told that the bytes are in
+    the opposite order.
+    """
+    with pillow.open(path) as again:
+        again.tile = [(*again.tile[0][:3], "RGB;16L")]
+        low = np.asarray(again).astype(np.uint16)
+    color = np.asarray(opened).astype(np.uint16) * 256 + low
+    return np.asarray((color != opened.info["transparency"]).any(axis=-1))
 
 
 def _check_size(opened: Any, max_pixels: int) -> None:

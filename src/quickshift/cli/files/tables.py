@@ -26,6 +26,7 @@ __all__ = [
     "csv_options",
     "csv_schema",
     "extended",
+    "first_line",
     "parquet_writer",
     "read_table",
     "release_memory",
@@ -70,6 +71,11 @@ class Source:
     def name(self) -> str:
         """How messages call it."""
         return "standard input" if self.path == STANDARD else self.path
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the file names its columns; those of arrays have numbers."""
+        return self.header if self.kind in ("csv", "tsv") else self.kind in ("parquet", "arrow")
 
     @property
     def is_stream(self) -> bool:
@@ -229,16 +235,62 @@ def extended(table: Any, columns: dict[str, Numbers]) -> Any:
 # Reading
 
 
-def csv_options(source: Source, *, threads: bool = True) -> dict[str, Any]:
-    """Return the arguments of pyarrow's readers of CSV files."""
+def csv_options(
+    source: Source, *, threads: bool = True, blank_from: int | None = None
+) -> dict[str, Any]:
+    """Return the arguments of pyarrow's readers of CSV files.
+
+    Blank lines are skipped, unless `blank_from` is the line from which on they are rows: see
+    `first_line`.
+    """
     from pyarrow import csv
 
     return {
         "read_options": csv.ReadOptions(
-            autogenerate_column_names=not source.header, block_size=_BLOCK, use_threads=threads
+            autogenerate_column_names=not source.header,
+            block_size=_BLOCK,
+            use_threads=threads,
+            skip_rows=blank_from or 0,
         ),
-        "parse_options": csv.ParseOptions(delimiter=source.separator, newlines_in_values=True),
+        "parse_options": csv.ParseOptions(
+            delimiter=source.separator,
+            newlines_in_values=True,
+            ignore_empty_lines=blank_from is None,
+        ),
     }
+
+
+def first_line(source: Source, schema: Any, file: Any) -> int | None:
+    """Return the first line of a CSV file in which blank lines are rows, otherwise None.
+
+    A blank line is a missing value if there is one column. Blank lines before the name of the
+    column are no rows.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    schema : pyarrow.Schema
+        Its columns.
+    file : callable
+        Returns the path, or a new reader of the content.
+
+    Returns
+    -------
+    int or None
+    """
+    from pyarrow import csv
+
+    if len(schema.names) != 1:
+        return None
+    line = 0
+    while source.header:
+        options = csv_options(source, threads=False, blank_from=line)
+        with csv.open_csv(file(), **options) as reader:
+            if reader.schema.names == schema.names:
+                break
+        line += 1
+    return line
 
 
 def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
@@ -251,14 +303,38 @@ def _read_csv(source: Source, rows: Mapping[str, Any] | None) -> Any:
             file = pa.py_buffer(stream.read())
     else:
         _refuse_utf16(source)
-    texts = [] if rows is None else text_columns(csv_schema(source, _again(file)), rows)
+    schema = csv_schema(source, _again(file))
+    texts = [] if rows is None else text_columns(schema, rows)
     kinds = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
+    blank_from = first_line(source, schema, lambda: _again(file))
+    options = csv_options(source, blank_from=blank_from)
     try:
-        return csv.read_csv(_again(file), convert_options=kinds, **csv_options(source))
+        table = csv.read_csv(_again(file), convert_options=kinds, **options)
     except pa.ArrowInvalid:
         # Only a single thread knows in which line it is.
-        options = csv_options(source, threads=False)
-        return csv.read_csv(_again(file), convert_options=kinds, **options)
+        options = csv_options(source, threads=False, blank_from=blank_from)
+        table = csv.read_csv(_again(file), convert_options=kinds, **options)
+    nulls = [field.name for field in table.schema if pa.types.is_null(field.type)]
+    if rows is None or rows.get("columns") is not None or not nulls:
+        return table
+    kinds = csv.ConvertOptions(
+        include_columns=nulls, column_types=dict.fromkeys(nulls, pa.string())
+    )
+    return _with_words(table, csv.read_csv(_again(file), convert_options=kinds, **options))
+
+
+def _with_words(table: Any, texts: Any) -> Any:
+    """Return a table in which columns without a type are text, unless all cells are empty.
+
+    A column whose cells are all NA would otherwise be written without them.
+    """
+    import pyarrow.compute as pc
+
+    for name in texts.column_names:
+        i = table.schema.get_field_index(name)  # -1 if there are several, which are refused later
+        if i >= 0 and pc.any(pc.not_equal(texts[name], "")).as_py():
+            table = table.set_column(i, name, texts[name])
+    return table
 
 
 def csv_schema(source: Source, file: Any) -> Any:
@@ -317,6 +393,13 @@ def _read_npz(source: Source) -> Any:
     for name, array in arrays.items():
         wide = array.reshape(len(array), -1)
         names = [name] if array.ndim == 1 else [f"{name}{i}" for i in range(wide.shape[1])]
+        twice = [column for column in names if column in columns]
+        if twice:
+            raise CommandError(
+                f"{source.name} has two columns {twice[0]!r}, expected different names. One of "
+                f"them comes from the array {name!r}; columns of a wide array have its name and a "
+                f"number. Rename one of the arrays."
+            )
         columns |= dict(zip(names, wide.T, strict=True))
     return table_from(columns)
 
