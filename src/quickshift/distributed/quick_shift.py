@@ -254,7 +254,7 @@ class QuickShift:
             n_rows = sum(chunk.n_rows for chunk in chunks)
             with closing(self._executor(n_rows)) as executor, self._shown() as progress:
                 passes = Passes(self._store(folder, chunks), executor, progress, self.resume)
-                self._fit = self._run(passes, chunks, settings)
+                self._found = self._run(passes, chunks, settings)
             self._fit.passes.progress = self.progress
         except BaseException:
             if temporary:
@@ -492,6 +492,20 @@ class QuickShift:
         with self._passes() as passes:
             write_labels(self._cut(), path, self._absent, passes)
 
+    @property
+    def _fit(self) -> Fit:
+        """What the last fit has found."""
+        try:
+            found: Fit = vars(self)["_found"]
+        except KeyError:
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(
+                "This QuickShift instance is not fitted yet. Call 'fit' with appropriate arguments "
+                "before using this estimator."
+            ) from None
+        return found
+
     def _cut(self) -> Cut:
         fit = self._fit
         return Cut(fit, fit.tau, fit.leaves, fit.clusters.labels)
@@ -505,8 +519,9 @@ class QuickShift:
     @contextmanager
     def _passes(self) -> Iterator[Passes]:
         """Yield passes over the files of the fit, whose results are not kept."""
+        fit = self._fit
         with closing(self._executor(self.n_samples_)) as executor:
-            yield replace(self._fit.passes, executor=executor, keeps=False)
+            yield replace(fit.passes, executor=executor, keeps=False)
 
 
 def _written(value: Any) -> Any:
