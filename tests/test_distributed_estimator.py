@@ -29,3 +29,31 @@ def test_cuts_and_files_before_a_fit_are_refused(tmp_path):
     with pytest.raises(NotFittedError, match="Call 'fit'"):
         QuickShift().write_labels(tmp_path / "labels.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    model = QuickShift(0.4, 0.5).fit(X)
+    expected = QuickShift(0.4, 0.5).fit(X).labels_
+    folders = list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError):
+        model.fit("nosuch*.npy")
+    model.metric = "haversine"  # refused in the first pass
+    with pytest.raises(ValueError, match="latitude"):
+        model.fit(X * 100)
+    assert list(tmp_path.iterdir()) == folders
+    assert (model.n_samples_, model.tau_, model.bandwidth_) == (300, 0.5, 0.4)
+    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(model.labels_at(0.5), expected)
+
+
+def test_a_fit_that_succeeds_removes_the_files_of_the_earlier_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    model = QuickShift(0.4, 0.5).fit(X)
+    (first,) = tmp_path.iterdir()
+    model.fit(X[:90])
+    (second,) = tmp_path.iterdir()
+    assert second != first
+    assert model.labels_.size == 90
+    del model
+    assert not list(tmp_path.iterdir())
