@@ -1,7 +1,12 @@
 """The estimator as an object: before its fit, between fits, and as a copy."""
 
+import copy
+import gc
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from distributed_cases import blobs
@@ -57,3 +62,28 @@ def test_a_fit_that_succeeds_removes_the_files_of_the_earlier_one(tmp_path, monk
     assert model.labels_.size == 90
     del model
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda model: clone(model, safe=False)])
+def test_a_copy_keeps_the_temporary_files(made, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    expected = QuickShift(0.4, 0.5).fit(X).labels_
+    model = QuickShift(0.4, 0.5).fit(X)
+    other = made(model)
+    del model
+    gc.collect()
+    np.testing.assert_array_equal(other.labels_, expected)
+    del other
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pickle_of_temporary_files_is_refused(tmp_path):
+    model = QuickShift(0.4, 0.5)
+    assert pickle.loads(pickle.dumps(model)).tau == 0.5  # nothing has been fitted yet
+    model.fit(X)
+    with pytest.raises(pickle.PicklingError, match=r"temporary folder .* with directory=\.\.\."):
+        pickle.dumps(model)
+    model.directory = tmp_path
+    again = pickle.loads(pickle.dumps(model.fit(X)))
+    np.testing.assert_array_equal(again.labels_, model.labels_)

@@ -33,7 +33,6 @@ from quickshift.checks.numbers import (
 from quickshift.checks.spaces import check_scale
 from quickshift.distributed.absent import Absent, read_absent
 from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
-from quickshift.distributed.fitted import Fitted, TemporaryFolder, modes_of
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.columns import with_scale
@@ -49,13 +48,15 @@ from quickshift.distributed.plan.sizes import (
 )
 from quickshift.distributed.results import (
     Cut,
+    Fitted,
     heights_by_row,
     labels_by_row,
+    modes_of,
     taus_by_row,
     write_labels,
 )
 from quickshift.distributed.stitch import Edges
-from quickshift.distributed.store import Store, local_folder, publish
+from quickshift.distributed.store import Store, TemporaryFolder, local_folder, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.versions import check_versions
 from quickshift.kernels import get_kernel
@@ -114,7 +115,8 @@ class QuickShift:
     directory : str or Path, optional
         Folder for the files of a run, as a path or a ``file://`` URL; all workers must see it
         under the same path. The files need about 60 bytes per row and 16 bytes per coordinate.
-        Without it, they are in a temporary folder until the estimator is deleted.
+        Without it, they are in a temporary folder until the estimator and all its copies are
+        deleted, and the fitted estimator cannot be pickled.
     memory_limit : float or "auto", default="auto"
         Bytes that all tasks together may use; "auto" is half of what is available.
     n_partitions : int or "auto", default="auto"

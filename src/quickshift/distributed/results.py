@@ -1,6 +1,7 @@
-"""Results of a fit that grow with the data: read from files when they are asked for."""
+"""Results of a fit; those that grow with the data are read from files when they are asked for."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,58 @@ from quickshift.distributed.absent import Absent
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Leaves, pieces_of
+from quickshift.distributed.store import TemporaryFolder
+from quickshift.spaces import Space
 
-__all__ = ["Cut", "heights_by_row", "labels_by_row", "taus_by_row", "write_labels"]
+__all__ = [
+    "Cut",
+    "Fitted",
+    "heights_by_row",
+    "labels_by_row",
+    "modes_of",
+    "taus_by_row",
+    "write_labels",
+]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit, with what is needed to show it to the user.
+
+    Attributes
+    ----------
+    fit : Fit
+        What the passes have found.
+    space : Space
+        The coordinates of the fit.
+    given : dict
+        The lengths that the user gave, by the name of the parameter and the distance.
+    modes : ndarray of shape (n_clusters, n_features)
+        The modes, in the features of the user.
+    files : TemporaryFolder or None
+        Keeps the files of the fit; None if they are in a folder of the user.
+    """
+
+    fit: Fit
+    space: Space
+    given: dict[tuple[str, float], float]
+    modes: Floats
+    files: TemporaryFolder | None = None
+
+    def to_user(self, distance: float, name: str) -> float:
+        """Return a length as users see it: exactly as they gave it, if they did."""
+        given = self.given.get((name, distance))
+        return float(self.space.to_user(distance)) if given is None else float(given)
+
+
+def modes_of(fit: Fit, space: Space) -> Floats:
+    """Return the modes of the clusters, in the features of the user."""
+    modes = fit.clusters.modes
+    if space.keeps_points:
+        points: Floats = fit.leaves.point[modes]
+    else:
+        points = fit.passes.store.read_at("given", fit.leaves.position[modes])
+    return points
 
 
 class Cut:

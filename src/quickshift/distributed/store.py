@@ -30,12 +30,16 @@ before its own, plus its place in its own box.
 import math
 import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from pickle import PicklingError
+from typing import Any, BinaryIO, NoReturn, Self
 from uuid import uuid4
 
 import numpy as np
@@ -44,7 +48,7 @@ from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
 
-__all__ = ["BLOCK", "Store", "local_folder", "publish", "publish_bytes"]
+__all__ = ["BLOCK", "Store", "TemporaryFolder", "local_folder", "publish", "publish_bytes"]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
 
@@ -76,6 +80,37 @@ def local_folder(directory: str | Path) -> Path:
         f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
         f"storage, and pass the path under which all workers see it."
     )
+
+
+class TemporaryFolder:
+    """A new folder, which is removed when nothing refers to this object any more.
+
+    Copies of an estimator share the object, and thus the files. A pickle cannot: it may outlive the
+    files, or be loaded on another machine.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="quickshift-"))
+        self._finalizer = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove the folder now."""
+        self._finalizer()
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise PicklingError(
+            f"the files of this fit are in the temporary folder {self.path}, which is removed with "
+            f"the estimator, so the fit cannot be pickled; expected files that stay. Fit with "
+            f"directory=..., and keep that folder as long as the pickle."
+        )
 
 
 def publish(path: Path, array: Any) -> None:
