@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from quickshift import __version__
 from quickshift.arrays import Floats, Indices
 from quickshift.bandwidth import RULES
 from quickshift.checks.clustering import (
@@ -123,8 +124,8 @@ class QuickShift:
         Number of boxes; "auto" is as many as the memory limit requires. A box with too many rows
         for the memory limit is divided again, so there may be more.
     resume : bool, default=False
-        Continue a run with the same data and parameters that was interrupted, in the same
-        `directory`. Passes that were complete are not repeated.
+        Continue a run of the same version of quickshift with the same data and parameters that
+        was interrupted, in the same `directory`. Passes that were complete are not repeated.
     progress : callable, optional
         Called as ``progress(name, done)`` whenever a task of a pass is complete. By default, a
         bar is shown on a terminal.
@@ -304,13 +305,16 @@ class QuickShift:
         return local_folder(self.directory)
 
     def _store(self, folder: Path, chunks: list[Chunk]) -> Store:
-        """Return the files of a run; those of other data or parameters have another name."""
+        """Return the files of a run; they have another name for other data, parameters or versions.
+
+        Another version of quickshift may write other files, or compute other bits.
+        """
         names = (
             "bandwidth tau n_neighbors kernel n_clusters metric period rtol min_significance scale "
             "ties"
         )
         parameters = [_written(getattr(self, name)) for name in (*names.split(), "n_partitions")]
-        digest = hashlib.sha256(repr((parameters, chunks)).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr((__version__, parameters, chunks)).encode()).hexdigest()[:16]
         run = folder / f"run-{digest}"
         if not self.resume:
             shutil.rmtree(run, ignore_errors=True)

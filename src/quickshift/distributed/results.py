@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from quickshift.distributed.absent import Absent
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Leaves, pieces_of
-from quickshift.distributed.store import TemporaryFolder
+from quickshift.distributed.store import TemporaryFolder, published
 from quickshift.spaces import Space
 
 __all__ = [
@@ -147,19 +148,11 @@ def write_labels(cut: Cut, path: str | Path, absent: Absent | None, passes: Pass
     import pyarrow.parquet as pq
 
     target = check_path(path)
-    temporary = target.with_name(f".{target.name}.partial")
-    try:
-        writer = None
-        for columns in _tables(cut, absent, passes):
-            table = pa.table(columns)
-            if writer is None:
-                writer = pq.ParquetWriter(temporary, table.schema)
+    tables = (pa.table(columns) for columns in _tables(cut, absent, passes))
+    first = next(tables)  # there is at least one box
+    with published(target) as file, pq.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
             writer.write_table(table)
-        assert writer is not None  # there is at least one box
-        writer.close()
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _tables(cut: Cut, absent: Absent | None, passes: Passes) -> Iterator[dict[str, Any]]:

@@ -48,7 +48,15 @@ from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
 
-__all__ = ["BLOCK", "Store", "TemporaryFolder", "local_folder", "publish", "publish_bytes"]
+__all__ = [
+    "BLOCK",
+    "Store",
+    "TemporaryFolder",
+    "local_folder",
+    "publish",
+    "publish_bytes",
+    "published",
+]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
 
@@ -115,18 +123,22 @@ class TemporaryFolder:
 
 def publish(path: Path, array: Any) -> None:
     """Write an array to a file that appears under its name only when it is complete."""
-    with _published(path) as file:
+    with published(path) as file:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def publish_bytes(path: Path, content: bytes) -> None:
     """Write bytes to a file in the same way."""
-    with _published(path) as file:
+    with published(path) as file:
         file.write(content)
 
 
 @contextmanager
-def _published(path: Path) -> Iterator[BinaryIO]:
+def published(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file in the same folder, which gets its name at the end, unless there was an error.
+
+    No other process writes to it, so the last of several that publish the same path wins.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}")
     try:
