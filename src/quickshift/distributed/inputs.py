@@ -1,7 +1,7 @@
 """Inputs: the user's data as chunks of rows that tasks can read on their own.
 
-Only this file, `results` and `executors` know libraries for files and clusters. They import them
-when they are needed.
+Only this file, `store`, `results` and `executors` know libraries for files and clusters. They
+import them when they are needed.
 """
 
 import glob
@@ -194,24 +194,37 @@ def read_column(chunk: Chunk, feature: int) -> tuple[Floats, Floats | None]:
     return _numbers(table[name], name, chunk), weights
 
 
-def read_ids(chunk: Chunk) -> Numbers:
-    """Return the identifiers of the rows of a chunk: numbers, dates or strings, one for each row.
+def read_ids(chunk: Chunk) -> Any:
+    """Return the identifiers of the rows of a chunk as an Arrow array, one for each row.
 
-    They need not be distinct.
+    They may be of any type, and need not be distinct. An array of NumPy would give all strings the
+    length of the longest, and has no type for time zones or bytes that end with zeros.
     """
-    ids = np.asarray(_read(chunk, [chunk.id], _present)[chunk.id])
-    return ids.astype(str) if ids.dtype.kind == "O" else ids
+    import pyarrow as pa
+
+    ids = _read(chunk, [chunk.id], _present)[chunk.id]
+    return pa.array(ids) if isinstance(ids, np.ndarray) else ids
 
 
 def _present(values: Any, chunk: Chunk) -> Any:
-    """Return a column of a table as an array, if no entry is missing."""
+    """Return a copy of a column of a table as an Arrow array, if no entry is missing.
+
+    Categories are replaced by their values, because those of two chunks may differ. Texts have 64
+    bits per offset, because those of a partition may be longer than 2 GiB together.
+    """
+    import pyarrow as pa
+
     if values.null_count:
         row = chunk.row + int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise ValueError(
             f"column {chunk.id!r} of {chunk.path} has no value at row {row}, expected an "
             f"identifier in every row. Fill the gaps, or leave out `id_column` to use row numbers."
         )
-    return values.to_numpy()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    values = values.cast(wide.get(values.type, values.type))
+    return pa.concat_arrays(values.chunks).take(pa.array(np.arange(len(values))))
 
 
 def _check_finite(points: Floats, chunk: Chunk) -> None:
@@ -491,7 +504,7 @@ def _read(
 ) -> dict[Any, Any]:
     """Return some columns of a chunk, if the file is unchanged before and after it is read.
 
-    ``convert`` makes an array of a column of a table; by default, missing numbers become NaN.
+    ``convert`` copies a column of a table; by default, to an array with NaN for missing numbers.
     """
     check_stamp(chunk.path, chunk.stamp)
     found = _read_unchecked(chunk, columns, convert or _filled)
@@ -516,7 +529,7 @@ def _read_unchecked(
         with pa.memory_map(chunk.path) as source, pa.ipc.open_file(source) as file:
             batches = [file.get_batch(i) for i in range(chunk.start, chunk.stop)]
             table = pa.Table.from_batches(batches).select(columns)
-    return {column: np.array(convert(table[column], chunk)) for column in columns}
+    return {column: convert(table[column], chunk) for column in columns}
 
 
 def _filled(values: Any, _: Chunk) -> Any:
@@ -525,4 +538,4 @@ def _filled(values: Any, _: Chunk) -> Any:
     if array.dtype.kind == "O" and values.null_count and array.size:
         numbers = [math.nan if value is None else value for value in array]
         array = np.array(numbers)
-    return array
+    return np.array(array)

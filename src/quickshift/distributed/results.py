@@ -14,7 +14,7 @@ from quickshift.distributed.absent import Absent
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Leaves, pieces_of
-from quickshift.distributed.store import TemporaryFolder, published
+from quickshift.distributed.store import TemporaryFolder, joined_ids, published
 from quickshift.spaces import Space
 
 __all__ = [
@@ -159,12 +159,33 @@ def _tables(cut: Cut, absent: Absent | None, passes: Passes) -> Iterator[dict[st
     """Yield the columns of one box after the other, and of the rows of weight zero."""
     store, densities = cut.fit.passes.store, cut.fit.kind.densities
     for box in range(len(store.counts)):
-        ids = store.read(box, "ids" if store.has(box, "ids") else "rows")
+        ids = joined_ids([(store.folder(box), slice(None))])
         heights = np.array(store.read(box, "heights"))
-        yield {"id": np.asarray(ids), "label": cut.of_box(box), "density": densities(heights)}
+        yield {
+            "id": np.asarray(store.read(box, "rows")) if ids is None else _narrow(ids),
+            "label": cut.of_box(box),
+            "density": densities(heights),
+        }
     if absent is not None:
         yield {
-            "id": absent.row if absent.ids is None else absent.ids,
+            "id": absent.row if absent.ids is None else _narrow(absent.ids),
             "label": cut.of_absent(absent, passes),
             "density": densities(absent.height),
         }
+
+
+def _narrow(ids: Any) -> Any:
+    """Return texts with 32 bits per offset, as most tables have them, in parts that allow it."""
+    import pyarrow as pa
+
+    narrow = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+    if ids.type not in narrow:
+        return ids
+    parts = [ids]
+    while any(part.nbytes > _NARROW_BYTES and len(part) > 1 for part in parts):
+        halves = [(part[: len(part) // 2], part[len(part) // 2 :]) for part in parts]
+        parts = [half for pair in halves for half in pair if len(half)]
+    return pa.chunked_array([part.cast(narrow[ids.type]) for part in parts])
+
+
+_NARROW_BYTES = 1 << 30

@@ -6,7 +6,8 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ====================  ==============================================================================
 ``points``            coordinates, (n, d); periodic features are wrapped into [0, period)
 ``rows``              number of each row in the user's data
-``weights``, ``ids``  weights and identifiers, if there are any
+``weights``           weights, if there are any
+``ids``               identifiers, if there are any, as an Arrow file
 ``given``             the user's features, if these are not the coordinates themselves
 ``blocks``            bounding boxes of successive runs of `BLOCK` rows, (n_blocks, 2, d)
 ``locations``         first rows of the distinct rows, and the weights of these, (2, n_locations)
@@ -52,9 +53,11 @@ __all__ = [
     "BLOCK",
     "Store",
     "TemporaryFolder",
+    "joined_ids",
     "local_folder",
     "publish",
     "publish_bytes",
+    "publish_ids",
     "published",
 ]
 
@@ -133,6 +136,34 @@ def publish_bytes(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def publish_ids(folder: Path, ids: Any) -> None:
+    """Write an Arrow array of identifiers to a folder in the same way."""
+    import pyarrow as pa
+
+    batch = pa.record_batch({"ids": ids})
+    with (
+        published(folder / _IDS) as file,
+        pa.ipc.new_file(file, batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+
+
+def joined_ids(parts: list[tuple[Path, slice]]) -> Any:
+    """Return some identifiers of each of some folders as one array; None if there are none."""
+    if not (parts[0][0] / _IDS).exists():
+        return None
+    import pyarrow as pa
+
+    arrays = []
+    for folder, rows in parts:
+        with pa.memory_map(str(folder / _IDS)) as source, pa.ipc.open_file(source) as file:
+            arrays.append(file.get_batch(0).column(0)[rows])
+    return pa.concat_arrays(arrays)
+
+
+_IDS = "ids.arrow"
+
+
 @contextmanager
 def published(path: Path) -> Iterator[BinaryIO]:
     """Yield a file in the same folder, which gets its name at the end, unless there was an error.
@@ -176,7 +207,7 @@ class Store:
     def path(self, box: int, name: str) -> Path:
         """Return the file of an array of a box."""
         layer = "" if name in _DATA else self.layer
-        return Path(self.directory) / f"box-{box:05}" / f"{name}{layer}.npy"
+        return self.folder(box) / f"{name}{layer}.npy"
 
     def write(self, box: int, name: str, array: Any) -> None:
         """Write an array of a box."""
@@ -190,6 +221,10 @@ class Store:
     def has(self, box: int, name: str) -> bool:
         """Return whether an array of a box has been written."""
         return self.path(box, name).exists()
+
+    def folder(self, box: int) -> Path:
+        """Return the folder of a box."""
+        return Path(self.directory) / f"box-{box:05}"
 
     def read_at(self, name: str, positions: Indices) -> Any:
         """Return the entries of an array at some positions, whichever box they are in."""
@@ -260,7 +295,7 @@ class Store:
         return Path(self.directory) / f"{name}.npy"
 
 
-_DATA = {"points", "rows", "weights", "ids", "given", "blocks", "locations"}
+_DATA = {"points", "rows", "weights", "given", "blocks", "locations"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 
