@@ -358,6 +358,12 @@ class TestBadInput:
         ):
             QuickShift(0.4, 0.5).fit(tmp_path, id_column="id")
 
+    def test_the_least_memory_limit_is_accepted(self):
+        with pytest.raises(ValueError, match="expected at least") as refused:
+            QuickShift(0.4, 0.5, memory_limit=1).fit(X[:160])
+        least = int(str(refused.value).split("at least ")[1].split()[0])
+        assert QuickShift(0.4, 0.5, memory_limit=least).fit(X[:160]).n_samples_ == 160
+
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
@@ -372,6 +378,8 @@ class TestBadInput:
             ({"n_partitions": 0}, "n_partitions"),
             ({"n_partitions": "many"}, "n_partitions is 'many'"),
             ({"memory_limit": "1 GB"}, "memory_limit is '1 GB'"),
+            ({"memory_limit": 1}, r"memory_limit is 1 bytes, .* at least \d+ bytes for 1500"),
+            ({"memory_limit": 1e3, "n_partitions": 3}, "memory_limit is 1000 bytes"),
             ({"n_neighbors": 1500}, "n_neighbors"),
             ({"period": [1.0]}, "period"),
         ],

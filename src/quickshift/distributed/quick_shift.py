@@ -365,7 +365,7 @@ class QuickShift:
             return n_boxes, most_rows
         slots = passes.executor.slots
         memory = memory_for(self.memory_limit, passes.executor)
-        rows = rows_per_box(memory, slots, facts.least.size, local=local)
+        rows = rows_per_box(memory, slots, facts.least.size, local=local, n_rows=facts.n_present)
         n_boxes = number_of_boxes(self.n_partitions, facts.n_present, rows, slots)
         publish(path, np.array([n_boxes, 2 * rows]))
         return n_boxes, 2 * rows
