@@ -147,12 +147,28 @@ def write_labels(cut: Cut, path: str | Path, absent: Absent | None, passes: Pass
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    target = check_path(path)
+    target = _checked_target(path)
     tables = (pa.table(columns) for columns in _tables(cut, absent, passes))
     first = next(tables)  # there is at least one box
     with published(target) as file, pq.ParquetWriter(file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
+
+
+def _checked_target(path: str | Path) -> Path:
+    """Return the path of a file that can be written."""
+    target = check_path(path)
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"path is {str(path)!r}, which is a folder; expected the path of a file. Add a name, "
+            f"such as {str(target / 'labels.parquet')!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"path is {str(path)!r}, but there is no folder {str(target.parent)!r}; expected a "
+            f"file in a folder that exists. Create the folder, or choose another."
+        )
+    return target
 
 
 def _tables(cut: Cut, absent: Absent | None, passes: Passes) -> Iterator[dict[str, Any]]:

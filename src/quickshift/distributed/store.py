@@ -41,6 +41,7 @@ from functools import lru_cache
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any, BinaryIO, NoReturn, Self
+from urllib.parse import unquote
 from uuid import uuid4
 
 import numpy as np
@@ -86,7 +87,7 @@ def local_folder(directory: str | Path) -> Path:
         return path.resolve()
     local = given.partition("://")[2]
     if scheme[1] in ("file", "local") and local.startswith("/"):
-        return Path(local).resolve()
+        return Path(unquote(local) if scheme[1] == "file" else local).resolve()
     raise ValueError(
         f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
         f"storage, and pass the path under which all workers see it."

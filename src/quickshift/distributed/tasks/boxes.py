@@ -103,7 +103,7 @@ def _embedded(points: Floats, chunk: Chunk, space: Space) -> Floats:
         return wrapped(space.embed(points), space.period)
     except ValueError as error:
         raise ValueError(
-            f"{error} X is {chunk.path}, and its rows are counted from row {chunk.row} of the file."
+            f"{error} X is {chunk.shown}, and its rows are counted from row {chunk.row} of it."
         ) from error
 
 
