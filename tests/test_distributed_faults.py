@@ -103,6 +103,50 @@ def test_a_directory_may_be_the_url_of_a_local_folder(tmp_path):
 
 
 @pytest.mark.usefixtures("_inline")
+def test_passes_of_another_version_are_repeated(tmp_path, monkeypatch):
+    QuickShift(0.4, 0.5, directory=tmp_path).fit(X)
+    for version, expected in [(quickshift.__version__, []), ("9.9", ["scan", "climb"])]:
+        seen = []
+        monkeypatch.setattr(quick_shift, "__version__", version)
+        given = {"directory": tmp_path, "progress": lambda name, _, to=seen: to.append(name)}
+        QuickShift(0.4, 0.5, resume=True, **given).fit(X)
+        assert [name for name in ("scan", "climb") if name in seen] == expected
+
+
+@pytest.mark.usefixtures("_inline")
+def test_two_writers_of_one_file_do_not_meet(tmp_path, monkeypatch):
+    pq = pytest.importorskip("pyarrow.parquet")
+    target = tmp_path / "labels.parquet"
+    model = QuickShift(0.4, 0.5).fit(X)
+    open_writer = pq.ParquetWriter
+
+    def interrupting(*arguments, **options):
+        monkeypatch.setattr(pq, "ParquetWriter", open_writer)
+        writer = open_writer(*arguments, **options)
+        model.write_labels(target)  # while the first call has opened its file
+        return writer
+
+    monkeypatch.setattr(pq, "ParquetWriter", interrupting)
+    model.write_labels(target)
+    assert pq.read_table(target).num_rows == len(X)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.usefixtures("_inline")
+def test_labels_that_cannot_be_written_leave_no_file(tmp_path, monkeypatch):
+    pq = pytest.importorskip("pyarrow.parquet")
+    model = QuickShift(0.4, 0.5).fit(X)
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(OSError, match="No space"):
+        model.write_labels(tmp_path / "labels.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("_inline")
 def test_files_of_another_run_are_never_read(tmp_path):
     QuickShift(0.4, 0.5, directory=tmp_path).fit(X + 1.0)
     QuickShift(0.4, 0.9, directory=tmp_path).fit(X)
@@ -314,6 +358,12 @@ class TestBadInput:
         ):
             QuickShift(0.4, 0.5).fit(tmp_path, id_column="id")
 
+    def test_the_least_memory_limit_is_accepted(self):
+        with pytest.raises(ValueError, match="expected at least") as refused:
+            QuickShift(0.4, 0.5, memory_limit=1).fit(X[:160])
+        least = int(str(refused.value).split("at least ")[1].split()[0])
+        assert QuickShift(0.4, 0.5, memory_limit=least).fit(X[:160]).n_samples_ == 160
+
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
@@ -328,6 +378,8 @@ class TestBadInput:
             ({"n_partitions": 0}, "n_partitions"),
             ({"n_partitions": "many"}, "n_partitions is 'many'"),
             ({"memory_limit": "1 GB"}, "memory_limit is '1 GB'"),
+            ({"memory_limit": 1}, r"memory_limit is 1 bytes, .* at least \d+ bytes for 1500"),
+            ({"memory_limit": 1e3, "n_partitions": 3}, "memory_limit is 1000 bytes"),
             ({"n_neighbors": 1500}, "n_neighbors"),
             ({"period": [1.0]}, "period"),
         ],

@@ -1,6 +1,7 @@
 """Rows of weight zero: outside the forest, and labeled as new points are."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from quickshift.distributed.plan.assignment import assign
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Leaves, leaves_of
+from quickshift.distributed.store import joined_ids
 from quickshift.distributed.tasks.queries import Climbers
 
 __all__ = ["Absent", "read_absent"]
@@ -24,7 +26,7 @@ class Absent:
         Numbers of the rows in the user's data.
     point : ndarray of shape (n, n_features)
         Coordinates.
-    ids : ndarray of shape (n,) or None
+    ids : pyarrow.Array or None
         Identifiers, if there are any.
     height : ndarray of shape (n,)
         Heights, as for other points that are not samples.
@@ -34,7 +36,7 @@ class Absent:
 
     row: Indices
     point: Floats
-    ids: Numbers | None
+    ids: Any
     height: Floats
     tau: Floats | None
 
@@ -81,5 +83,5 @@ def read_absent(fit: Fit, passes: Passes) -> Absent | None:
         return np.concatenate([np.load(folder / f"{name}.npy") for folder in folders])
 
     point = joined("points")
-    ids = joined("ids") if (folders[0] / "ids.npy").exists() else None
+    ids = joined_ids([(folder, slice(None)) for folder in folders])
     return Absent(joined("rows"), point, ids, *fit.kind.at(passes, point))

@@ -1,12 +1,13 @@
 """Inputs: the user's data as chunks of rows that tasks can read on their own.
 
-Only this file, `results` and `executors` know libraries for files and clusters. They import them
-when they are needed.
+Only this file, `store`, `results` and `executors` know libraries for files and clusters. They
+import them when they are needed.
 """
 
 import glob
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,6 +76,8 @@ class Chunk:
         Size and time of the last change of the file, to notice changes between passes.
     layout : tuple
         For "raw": type, shape and offset of the array.
+    source : str
+        What the user gave, if the file is a copy of it; empty if the file is the user's.
     """
 
     number: int
@@ -90,6 +93,12 @@ class Chunk:
     id: Any = None
     stamp: tuple[int, int] = (0, 0)
     layout: tuple[Any, ...] = ()
+    source: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What messages call the input that the rows are from."""
+        return self.source or self.path
 
 
 def list_chunks(
@@ -128,22 +137,24 @@ def list_chunks(
             "columns is empty, expected at least one feature. Name some, or leave it out for all "
             "numeric columns."
         )
+    _check_distinct(named)
     parts: list[dict[str, Any]] = []
     first: tuple[Any, ...] | None = None
     first_type: str | None = None
-    for path, kind, layout in _files_of(data, folder):
-        names, units = _opened(path, kind, layout)
-        chosen = _chosen(names, named, weight, identifier, path)
+    for path, kind, layout, source in _files_of(data, folder):
+        shown = source or path
+        names, units = _opened(path, kind, layout, source)
+        chosen = _chosen(names, named, weight, identifier, shown)
         if first is not None and chosen != first:
             raise ValueError(
-                f"{path} has the feature columns {list(chosen)}, expected {list(first)} as in the "
+                f"{shown} has the feature columns {list(chosen)}, expected {list(first)} as in the "
                 f"first file. Give `columns` that all files have, or leave the file out."
             )
         id_type = None if identifier is None else names[identifier].type
         if first is not None and id_type != first_type:
             raise ValueError(
-                f"column {identifier!r} of {path} has the type {id_type}, expected {first_type} as "
-                f"in the first file. Convert the identifiers of all files to one type."
+                f"column {identifier!r} of {shown} has the type {id_type}, expected {first_type} "
+                f"as in the first file. Convert the identifiers of all files to one type."
             )
         first, first_type = chosen, id_type
         parts.extend(
@@ -151,6 +162,7 @@ def list_chunks(
                 "path": path,
                 "kind": kind,
                 "layout": layout,
+                "source": source,
                 "columns": chosen,
                 "weight": weight,
                 "id": identifier,
@@ -168,6 +180,17 @@ def list_chunks(
     return chunks
 
 
+def _check_distinct(columns: tuple[Any, ...] | None) -> None:
+    """Refuse a feature that is named twice; names of other types are refused later."""
+    names = [name for name in columns or () if isinstance(name, str | int | np.integer)]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(
+                f"columns has {name!r} twice, expected distinct columns. Remove one, or give the "
+                f"feature more influence by `scale`."
+            )
+
+
 def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
     """Return features and weights of the rows of a chunk, after checking them."""
     wanted = [*chunk.columns, *([] if chunk.weight is None else [chunk.weight])]
@@ -180,7 +203,7 @@ def read_chunk(chunk: Chunk) -> tuple[Floats, Floats | None]:
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         raise ValueError(
-            f"column {chunk.weight!r} of {chunk.path} has {weights[wrong[0]]} at row "
+            f"column {chunk.weight!r} of {chunk.shown} has {weights[wrong[0]]} at row "
             f"{chunk.row + wrong[0]}, expected frequencies: 0 leaves a row out, 2 counts it twice."
         )
     return points, weights
@@ -194,24 +217,37 @@ def read_column(chunk: Chunk, feature: int) -> tuple[Floats, Floats | None]:
     return _numbers(table[name], name, chunk), weights
 
 
-def read_ids(chunk: Chunk) -> Numbers:
-    """Return the identifiers of the rows of a chunk: numbers, dates or strings, one for each row.
+def read_ids(chunk: Chunk) -> Any:
+    """Return the identifiers of the rows of a chunk as an Arrow array, one for each row.
 
-    They need not be distinct.
+    They may be of any type, and need not be distinct. An array of NumPy would give all strings the
+    length of the longest, and has no type for time zones or bytes that end with zeros.
     """
-    ids = np.asarray(_read(chunk, [chunk.id], _present)[chunk.id])
-    return ids.astype(str) if ids.dtype.kind == "O" else ids
+    import pyarrow as pa
+
+    ids = _read(chunk, [chunk.id], _present)[chunk.id]
+    return pa.array(ids) if isinstance(ids, np.ndarray) else ids
 
 
 def _present(values: Any, chunk: Chunk) -> Any:
-    """Return a column of a table as an array, if no entry is missing."""
+    """Return a copy of a column of a table as an Arrow array, if no entry is missing.
+
+    Categories are replaced by their values, because those of two chunks may differ. Texts have 64
+    bits per offset, because those of a partition may be longer than 2 GiB together.
+    """
+    import pyarrow as pa
+
     if values.null_count:
         row = chunk.row + int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise ValueError(
-            f"column {chunk.id!r} of {chunk.path} has no value at row {row}, expected an "
+            f"column {chunk.id!r} of {chunk.shown} has no value at row {row}, expected an "
             f"identifier in every row. Fill the gaps, or leave out `id_column` to use row numbers."
         )
-    return values.to_numpy()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    values = values.cast(wide.get(values.type, values.type))
+    return pa.concat_arrays(values.chunks).take(pa.array(np.arange(len(values))))
 
 
 def _check_finite(points: Floats, chunk: Chunk) -> None:
@@ -220,7 +256,7 @@ def _check_finite(points: Floats, chunk: Chunk) -> None:
         return
     row, column = np.argwhere(~finite)[0]
     raise ValueError(
-        f"{chunk.path} has {points[row, column]} at row {chunk.row + row}, column "
+        f"{chunk.shown} has {points[row, column]} at row {chunk.row + row}, column "
         f"{chunk.columns[column]!r}; expected finite numbers. Drop such rows or impute them."
     )
 
@@ -229,7 +265,7 @@ def _numbers(values: Any, column: Any, chunk: Chunk) -> Floats:
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise ValueError(
-            f"column {column!r} of {chunk.path} has the type {array.dtype}, expected numbers. "
+            f"column {column!r} of {chunk.shown} has the type {array.dtype}, expected numbers. "
             f"Leave it out of `columns`, or convert it."
         )
     return np.asarray(array, dtype=np.float64)
@@ -238,22 +274,29 @@ def _numbers(values: Any, column: Any, chunk: Chunk) -> Floats:
 # What the input consists of
 
 
-def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...]]]:
-    """Return path, format and layout of every file; other data are written to files first."""
+def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...], str]]:
+    """Return path, format and layout of every file; other data are written to files first.
+
+    The last entry is what messages call such data; it is empty for the user's own files.
+    """
     if isinstance(data, str | Path):
-        return [(path, _kind_of(path), ()) for path in _paths(data)]
+        return [(path, _kind_of(path), (), "") for path in _paths(data)]
     if isinstance(data, np.memmap) and data.ndim == 2 and is_plain(data):
         layout = data.dtype.str, data.shape, offset_of(data)
-        return [(str(Path(str(data.filename)).resolve()), "raw", layout)]
+        return [(str(Path(str(data.filename)).resolve()), "raw", layout, "")]
     if hasattr(data, "dask"):
-        return [(path, kind, ()) for path, kind in _written_partitions(data, folder)]
+        return [
+            (path, kind, (), f"partition {i} of the given dask collection")
+            for i, (path, kind) in enumerate(_written_partitions(data, folder))
+        ]
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "biuf":
             raise TypeError(
                 f"data is a {type(data).__name__} of type {data.dtype}, expected a plain array of "
                 f"real numbers. Fill masked entries, and convert the others to float64."
             )
-        return [(_copied(folder, "input", ".npy", partial(_save, array=data)), "npy", ())]
+        path = _copied(folder, "input", ".npy", partial(_save, array=data))
+        return [(path, "npy", (), "the given array")]
     raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
 
 
@@ -276,7 +319,7 @@ def offset_of(data: Any) -> int:
 def _paths(data: str | Path) -> list[str]:
     path = Path(data)
     if path.is_dir():
-        found = [p for p in sorted(path.iterdir()) if p.suffix in _KINDS]
+        found = [p for p in sorted(path.iterdir()) if p.suffix.lower() in _KINDS]
     elif path.exists():
         found = [path]
     else:
@@ -365,21 +408,23 @@ def _written_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
 
 
 class _Type(NamedTuple):
-    """The type of a column, and whether it holds numbers."""
+    """The type of a column, whether it holds numbers, and whether others have the same name."""
 
     type: str
     numeric: bool
+    repeated: bool = False
 
 
 _Contents = tuple[dict[Any, _Type], list[dict[str, int]]]
 
 
-def _opened(path: str, kind: str, layout: tuple[Any, ...]) -> _Contents:
+def _opened(path: str, kind: str, layout: tuple[Any, ...], source: str) -> _Contents:
     """Return the type of each column, and the smallest units with their rows."""
     try:
         return _OPENERS[kind](path, layout)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
+        what = f"{source} cannot be used" if source else f"{path} cannot be read as {kind}"
+        raise ValueError(f"{what}: {error}") from error
 
 
 def _open_array(path: str, layout: tuple[Any, ...]) -> _Contents:
@@ -430,9 +475,12 @@ def _mapped(path: str, layout: tuple[Any, ...]) -> Numbers:
 def _types(schema: Any) -> dict[Any, _Type]:
     import pyarrow as pa
 
-    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean
+    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+    names = Counter(schema.names)
     return {
-        field.name: _Type(str(field.type), any(test(field.type) for test in tests))
+        field.name: _Type(
+            str(field.type), any(test(field.type) for test in tests), names[field.name] > 1
+        )
         for field in schema
     }
 
@@ -472,15 +520,24 @@ def _chosen(
                 f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
                 f"`weight_column` and `id_column`."
             )
-    if columns is not None:
-        return columns
-    chosen = tuple(c for c, t in names.items() if t.numeric and c not in (weight, identifier))
+    numeric = (c for c, t in names.items() if t.numeric and c not in (weight, identifier))
+    chosen = columns or tuple(numeric)
     if not chosen:
         raise ValueError(
             f"{path} has no numeric column besides weights and identifiers, expected at least one "
             f"feature. Its columns are {list(names)}."
         )
+    _check_unique(names, (*chosen, weight, identifier), path)
     return chosen
+
+
+def _check_unique(names: dict[Any, _Type], used: tuple[Any, ...], path: str) -> None:
+    for name in used:
+        if name is not None and names[name].repeated:
+            raise ValueError(
+                f"{path} has several columns of the name {name!r}, expected one. Rename the "
+                f"others, or choose other columns by `columns`."
+            )
 
 
 # The rows of a chunk
@@ -491,7 +548,7 @@ def _read(
 ) -> dict[Any, Any]:
     """Return some columns of a chunk, if the file is unchanged before and after it is read.
 
-    ``convert`` makes an array of a column of a table; by default, missing numbers become NaN.
+    ``convert`` copies a column of a table; by default, to an array with NaN for missing numbers.
     """
     check_stamp(chunk.path, chunk.stamp)
     found = _read_unchecked(chunk, columns, convert or _filled)
@@ -516,13 +573,17 @@ def _read_unchecked(
         with pa.memory_map(chunk.path) as source, pa.ipc.open_file(source) as file:
             batches = [file.get_batch(i) for i in range(chunk.start, chunk.stop)]
             table = pa.Table.from_batches(batches).select(columns)
-    return {column: np.array(convert(table[column], chunk)) for column in columns}
+    return {column: convert(table[column], chunk) for column in columns}
 
 
 def _filled(values: Any, _: Chunk) -> Any:
     """Return a column of a table as an array; missing numbers become NaN."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
     array = values.to_numpy()
     if array.dtype.kind == "O" and values.null_count and array.size:
         numbers = [math.nan if value is None else value for value in array]
         array = np.array(numbers)
-    return array
+    return np.array(array)

@@ -3,8 +3,6 @@
 import hashlib
 import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
@@ -15,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from quickshift import __version__
 from quickshift.arrays import Floats, Indices
 from quickshift.bandwidth import RULES
 from quickshift.checks.clustering import (
@@ -50,13 +49,15 @@ from quickshift.distributed.plan.sizes import (
 )
 from quickshift.distributed.results import (
     Cut,
+    Fitted,
     heights_by_row,
     labels_by_row,
+    modes_of,
     taus_by_row,
     write_labels,
 )
 from quickshift.distributed.stitch import Edges
-from quickshift.distributed.store import Store, local_folder, publish
+from quickshift.distributed.store import Store, TemporaryFolder, local_folder, publish
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.versions import check_versions
 from quickshift.kernels import get_kernel
@@ -115,15 +116,16 @@ class QuickShift:
     directory : str or Path, optional
         Folder for the files of a run, as a path or a ``file://`` URL; all workers must see it
         under the same path. The files need about 60 bytes per row and 16 bytes per coordinate.
-        Without it, they are in a temporary folder until the estimator is deleted.
+        Without it, they are in a temporary folder until the estimator and all its copies are
+        deleted, and the fitted estimator cannot be pickled.
     memory_limit : float or "auto", default="auto"
         Bytes that all tasks together may use; "auto" is half of what is available.
     n_partitions : int or "auto", default="auto"
         Number of boxes; "auto" is as many as the memory limit requires. A box with too many rows
         for the memory limit is divided again, so there may be more.
     resume : bool, default=False
-        Continue a run with the same data and parameters that was interrupted, in the same
-        `directory`. Passes that were complete are not repeated.
+        Continue a run of the same version of quickshift with the same data and parameters that
+        was interrupted, in the same `directory`. Passes that were complete are not repeated.
     progress : callable, optional
         Called as ``progress(name, done)`` whenever a task of a pass is complete. By default, a
         bar is shown on a terminal.
@@ -242,27 +244,26 @@ class QuickShift:
         QuickShift
             The fitted estimator.
         """
-        kept = ("_absent", "_edges")
-        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
-            delattr(self, name)  # of an earlier fit
         settings = self._settings()
         if self.client is not None:
             check_versions(self.client)
-        folder, temporary = self._folder()
+        folder = self._folder()
+        files = None
+        if folder is None:
+            files = TemporaryFolder()
+            folder = files.path
         try:
             chunks = list_chunks(data, columns, weight_column, id_column, folder / "input")
             n_rows = sum(chunk.n_rows for chunk in chunks)
             with closing(self._executor(n_rows)) as executor, self._shown() as progress:
                 passes = Passes(self._store(folder, chunks), executor, progress, self.resume)
-                self._fit = self._run(passes, chunks, settings)
-            self._fit.passes.progress = self.progress
+                found = replace(self._run(passes, chunks, settings), files=files)
+            found.fit.passes.progress = self.progress
         except BaseException:
-            if temporary:
-                shutil.rmtree(folder, ignore_errors=True)
+            if files is not None:
+                files.remove()
             raise
-        if temporary:
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._set_attributes(chunks)
+        self._set_attributes(found, chunks)
         return self
 
     def _settings(self) -> LocalSettings | KernelSettings:
@@ -292,25 +293,28 @@ class QuickShift:
             LocalSettings(**cut_by) if local else KernelSettings(bandwidth, kernel, rtol, **cut_by)
         )
 
-    def _folder(self) -> tuple[Path, bool]:
-        """Return the folder for all files, and whether it is temporary."""
+    def _folder(self) -> Path | None:
+        """Return the user's folder for all files; None if they are temporary."""
         if self.directory is None:
             if self.client is not None:
                 raise ValueError(
                     "directory is None but a client is given, expected a folder that all workers "
                     "see under the same path."
                 )
-            return Path(tempfile.mkdtemp(prefix="quickshift-")), True
-        return local_folder(self.directory), False
+            return None
+        return local_folder(self.directory)
 
     def _store(self, folder: Path, chunks: list[Chunk]) -> Store:
-        """Return the files of a run; those of other data or parameters have another name."""
+        """Return the files of a run; they have another name for other data, parameters or versions.
+
+        Another version of quickshift may write other files, or compute other bits.
+        """
         names = (
             "bandwidth tau n_neighbors kernel n_clusters metric period rtol min_significance scale "
             "ties"
         )
         parameters = [_written(getattr(self, name)) for name in (*names.split(), "n_partitions")]
-        digest = hashlib.sha256(repr((parameters, chunks)).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr((__version__, parameters, chunks)).encode()).hexdigest()[:16]
         run = folder / f"run-{digest}"
         if not self.resume:
             shutil.rmtree(run, ignore_errors=True)
@@ -333,13 +337,12 @@ class QuickShift:
 
     def _run(
         self, passes: Passes, chunks: list[Chunk], settings: LocalSettings | KernelSettings
-    ) -> Fit:
+    ) -> Fitted:
         n_features = len(chunks[0].columns)
         space = unscaled_space(self.metric, self.period, n_features)
         scale = check_scale(self.scale, self.metric, space.period, n_features)
-        settings = self._in_coordinates(settings, space)
+        settings, given = _in_coordinates(settings, space)
         facts = with_scale(passes, chunks, scan_chunks(passes, chunks, space), scale)
-        self._space = facts.space
         if isinstance(settings, LocalSettings):
             check_frequencies(facts.total_weight, facts.n_present)
             k = check_n_neighbors(self.n_neighbors, facts.total_weight)
@@ -349,31 +352,10 @@ class QuickShift:
         passes.store = replace(passes.store, most_rows=most_rows)
         halo = min(most_rows // 2, 2 * facts.n_present // n_boxes + 1)
         if isinstance(settings, LocalSettings):
-            return fit_local(passes, facts, settings, halo)
-        return fit_kernel(passes, facts, settings, halo)
-
-    def _in_coordinates(
-        self, settings: LocalSettings | KernelSettings, space: Space
-    ) -> LocalSettings | KernelSettings:
-        """Turn the lengths that the user gave into distances of coordinates."""
-        self._given: dict[tuple[str, float], float] = {}
-        if settings.tau is not None:
-            settings = replace(settings, tau=self._from_user(settings.tau, "tau", space))
-        if isinstance(settings, KernelSettings) and not isinstance(settings.bandwidth, str):
-            h = self._from_user(settings.bandwidth, "bandwidth", space)
-            settings = replace(settings, bandwidth=h)
-        return settings
-
-    def _from_user(self, length: float, name: str, space: Space) -> float:
-        """Convert a length, and remember it: converting it back might change its last bits."""
-        distance: float = space.from_user(length, name)
-        self._given[name, distance] = length
-        return distance
-
-    def _to_user(self, distance: float, name: str) -> float:
-        """Return a length as users see it: exactly as they gave it, if they did."""
-        given = self._given.get((name, distance))
-        return float(self._space.to_user(distance)) if given is None else float(given)
+            fit = fit_local(passes, facts, settings, halo)
+        else:
+            fit = fit_kernel(passes, facts, settings, halo)
+        return Fitted(fit, facts.space, given, modes_of(fit, facts.space))
 
     def _sizes(self, passes: Passes, facts: Facts, *, local: bool) -> tuple[int, int]:
         """Return the number of boxes and the most rows of a task: in a resumed run, as before."""
@@ -383,23 +365,25 @@ class QuickShift:
             return n_boxes, most_rows
         slots = passes.executor.slots
         memory = memory_for(self.memory_limit, passes.executor)
-        rows = rows_per_box(memory, slots, facts.least.size, local=local)
+        rows = rows_per_box(memory, slots, facts.least.size, local=local, n_rows=facts.n_present)
         n_boxes = number_of_boxes(self.n_partitions, facts.n_present, rows, slots)
         publish(path, np.array([n_boxes, 2 * rows]))
         return n_boxes, 2 * rows
 
-    def _set_attributes(self, chunks: list[Chunk]) -> None:
-        fit = self._fit
-        modes = fit.clusters.modes
+    def _set_attributes(self, found: Fitted, chunks: list[Chunk]) -> None:
+        """Replace the results of an earlier fit, whose temporary files are removed."""
+        kept = ("_absent", "_edges")
+        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
+            delattr(self, name)
+        self._found = found
+        fit, modes = found.fit, found.fit.clusters.modes
         self.n_samples_ = sum(chunk.n_rows for chunk in chunks)
         self.n_features_in_ = len(chunks[0].columns)
-        units = self._space.units
+        units = found.space.units
         self.scale_ = np.ones(self.n_features_in_) if units is None else units.copy()
         self.n_partitions_ = len(fit.passes.store.counts)
         self.n_clusters_ = len(fit.clusters)
-        self.modes_ = fit.leaves.point[modes]
-        if not self._space.keeps_points:
-            self.modes_ = fit.passes.store.read_at("given", fit.leaves.position[modes])
+        self.modes_ = found.modes
         self.mode_indices_ = fit.leaves.row[modes]
         self.mode_densities_ = fit.kind.densities(fit.leaves.height[modes])
         self.min_significance_ = fit.clusters.min_significance
@@ -416,16 +400,18 @@ class QuickShift:
     def bandwidth_(self) -> float | Floats:
         """The bandwidth, or r of each sample."""
         if isinstance(self._fit.kind, KernelHeights):
-            return self._to_user(self._fit.kind.density.bandwidth, "bandwidth")
-        r: Floats = self._space.to_user(-heights_by_row(self._fit, self.n_samples_, self._absent))
+            return self._fitted.to_user(self._fit.kind.density.bandwidth, "bandwidth")
+        heights = heights_by_row(self._fit, self.n_samples_, self._absent)
+        r: Floats = self._fitted.space.to_user(-heights)
         return r
 
     @cached_property
     def tau_(self) -> float | Floats:
         """The tau of the cut, or of each sample."""
         if self._fit.tau is not None:
-            return self._to_user(self._fit.tau, "tau")
-        tau: Floats = self._space.to_user(taus_by_row(self._fit, self.n_samples_, self._absent))
+            return self._fitted.to_user(self._fit.tau, "tau")
+        lengths = taus_by_row(self._fit, self.n_samples_, self._absent)
+        tau: Floats = self._fitted.space.to_user(lengths)
         return tau
 
     @cached_property
@@ -436,7 +422,7 @@ class QuickShift:
             with self._passes() as passes:
                 tree = fit.kind.linked(passes, fit.leaves, fit.tau, fit.order).tree
         tree = in_densities(tree, fit.kind.densities_of_levels)
-        return replace(tree, tau=self._space.to_user(tree.tau))
+        return replace(tree, tau=self._fitted.space.to_user(tree.tau))
 
     @property
     def significance_(self) -> Floats:
@@ -460,9 +446,9 @@ class QuickShift:
             Cluster of each sample.
         """
         fit = self._fit
-        length = self._space.from_user(check_tau(tau), "tau")
+        length = self._fitted.space.from_user(check_tau(tau), "tau")
         if length > fit.reach:
-            most = self._to_user(fit.reach, "tau")
+            most = self._fitted.to_user(fit.reach, "tau")
             raise ValueError(
                 f"tau is {tau!r}, expected at most {most!r}: the fit was made with this tau, and "
                 f"longer moves were not searched for. Fit with tau=numpy.inf."
@@ -492,6 +478,25 @@ class QuickShift:
         with self._passes() as passes:
             write_labels(self._cut(), path, self._absent, passes)
 
+    @property
+    def _fit(self) -> Fit:
+        """What the passes of the last fit have found."""
+        return self._fitted.fit
+
+    @property
+    def _fitted(self) -> Fitted:
+        """The last fit that succeeded."""
+        try:
+            found: Fitted = vars(self)["_found"]
+        except KeyError:
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(
+                "This QuickShift instance is not fitted yet. Call 'fit' with appropriate arguments "
+                "before using this estimator."
+            ) from None
+        return found
+
     def _cut(self) -> Cut:
         fit = self._fit
         return Cut(fit, fit.tau, fit.leaves, fit.clusters.labels)
@@ -505,8 +510,31 @@ class QuickShift:
     @contextmanager
     def _passes(self) -> Iterator[Passes]:
         """Yield passes over the files of the fit, whose results are not kept."""
+        fit = self._fit
         with closing(self._executor(self.n_samples_)) as executor:
-            yield replace(self._fit.passes, executor=executor, keeps=False)
+            yield replace(fit.passes, executor=executor, keeps=False)
+
+
+def _in_coordinates(
+    settings: LocalSettings | KernelSettings, space: Space
+) -> tuple[LocalSettings | KernelSettings, dict[tuple[str, float], float]]:
+    """Turn the lengths that the user gave into distances of coordinates.
+
+    The lengths are returned as well, because converting distances back might change last bits.
+    """
+    given: dict[tuple[str, float], float] = {}
+
+    def from_user(length: float, name: str) -> float:
+        distance: float = space.from_user(length, name)
+        given[name, distance] = length
+        return distance
+
+    if settings.tau is not None:
+        settings = replace(settings, tau=from_user(settings.tau, "tau"))
+    if isinstance(settings, KernelSettings) and not isinstance(settings.bandwidth, str):
+        h = from_user(settings.bandwidth, "bandwidth")
+        settings = replace(settings, bandwidth=h)
+    return settings, given
 
 
 def _written(value: Any) -> Any:

@@ -6,7 +6,8 @@ seen is whole. A task that runs twice writes the same bytes twice.
 ====================  ==============================================================================
 ``points``            coordinates, (n, d); periodic features are wrapped into [0, period)
 ``rows``              number of each row in the user's data
-``weights``, ``ids``  weights and identifiers, if there are any
+``weights``           weights, if there are any
+``ids``               identifiers, if there are any, as an Arrow file
 ``given``             the user's features, if these are not the coordinates themselves
 ``blocks``            bounding boxes of successive runs of `BLOCK` rows, (n_blocks, 2, d)
 ``locations``         first rows of the distinct rows, and the weights of these, (2, n_locations)
@@ -30,12 +31,17 @@ before its own, plus its place in its own box.
 import math
 import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from pickle import PicklingError
+from typing import Any, BinaryIO, NoReturn, Self
+from urllib.parse import unquote
 from uuid import uuid4
 
 import numpy as np
@@ -44,7 +50,17 @@ from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
 
-__all__ = ["BLOCK", "Store", "local_folder", "publish", "publish_bytes"]
+__all__ = [
+    "BLOCK",
+    "Store",
+    "TemporaryFolder",
+    "joined_ids",
+    "local_folder",
+    "publish",
+    "publish_bytes",
+    "publish_ids",
+    "published",
+]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
 
@@ -71,27 +87,90 @@ def local_folder(directory: str | Path) -> Path:
         return path.resolve()
     local = given.partition("://")[2]
     if scheme[1] in ("file", "local") and local.startswith("/"):
-        return Path(local).resolve()
+        return Path(unquote(local) if scheme[1] == "file" else local).resolve()
     raise ValueError(
         f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
         f"storage, and pass the path under which all workers see it."
     )
 
 
+class TemporaryFolder:
+    """A new folder, which is removed when nothing refers to this object any more.
+
+    Copies of an estimator share the object, and thus the files. A pickle cannot: it may outlive the
+    files, or be loaded on another machine.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="quickshift-"))
+        self._finalizer = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove the folder now."""
+        self._finalizer()
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise PicklingError(
+            f"the files of this fit are in the temporary folder {self.path}, which is removed with "
+            f"the estimator, so the fit cannot be pickled; expected files that stay. Fit with "
+            f"directory=..., and keep that folder as long as the pickle."
+        )
+
+
 def publish(path: Path, array: Any) -> None:
     """Write an array to a file that appears under its name only when it is complete."""
-    with _published(path) as file:
+    with published(path) as file:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def publish_bytes(path: Path, content: bytes) -> None:
     """Write bytes to a file in the same way."""
-    with _published(path) as file:
+    with published(path) as file:
         file.write(content)
 
 
+def publish_ids(folder: Path, ids: Any) -> None:
+    """Write an Arrow array of identifiers to a folder in the same way."""
+    import pyarrow as pa
+
+    batch = pa.record_batch({"ids": ids})
+    with (
+        published(folder / _IDS) as file,
+        pa.ipc.new_file(file, batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+
+
+def joined_ids(parts: list[tuple[Path, slice]]) -> Any:
+    """Return some identifiers of each of some folders as one array; None if there are none."""
+    if not (parts[0][0] / _IDS).exists():
+        return None
+    import pyarrow as pa
+
+    arrays = []
+    for folder, rows in parts:
+        with pa.memory_map(str(folder / _IDS)) as source, pa.ipc.open_file(source) as file:
+            arrays.append(file.get_batch(0).column(0)[rows])
+    return pa.concat_arrays(arrays)
+
+
+_IDS = "ids.arrow"
+
+
 @contextmanager
-def _published(path: Path) -> Iterator[BinaryIO]:
+def published(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file in the same folder, which gets its name at the end, unless there was an error.
+
+    No other process writes to it, so the last of several that publish the same path wins.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}")
     try:
@@ -129,7 +208,7 @@ class Store:
     def path(self, box: int, name: str) -> Path:
         """Return the file of an array of a box."""
         layer = "" if name in _DATA else self.layer
-        return Path(self.directory) / f"box-{box:05}" / f"{name}{layer}.npy"
+        return self.folder(box) / f"{name}{layer}.npy"
 
     def write(self, box: int, name: str, array: Any) -> None:
         """Write an array of a box."""
@@ -143,6 +222,10 @@ class Store:
     def has(self, box: int, name: str) -> bool:
         """Return whether an array of a box has been written."""
         return self.path(box, name).exists()
+
+    def folder(self, box: int) -> Path:
+        """Return the folder of a box."""
+        return Path(self.directory) / f"box-{box:05}"
 
     def read_at(self, name: str, positions: Indices) -> Any:
         """Return the entries of an array at some positions, whichever box they are in."""
@@ -213,7 +296,7 @@ class Store:
         return Path(self.directory) / f"{name}.npy"
 
 
-_DATA = {"points", "rows", "weights", "ids", "given", "blocks", "locations"}
+_DATA = {"points", "rows", "weights", "given", "blocks", "locations"}
 _PARTITION = ("lower", "upper", "feature", "value", "children", "period")
 
 

@@ -10,6 +10,8 @@ __all__ = ["PARTITIONS_EXPECTED", "memory_for", "number_of_boxes", "rows_per_box
 
 _MOST_ROWS = 4_000_000  # of a box; larger boxes only make tasks longer
 _FEW_ROWS = 50_000  # a box with fewer rows is not worth a task of its own
+_LEAST_ROWS = 100  # with fewer rows per box, halos and tasks cost far more than the boxes
+_MOST_BOXES = 100_000  # each is a folder, and a task of every pass
 PARTITIONS_EXPECTED = "a whole number of at least 1, or 'auto'"
 _MARGIN = 2.0  # rows with their halo, in rows without
 
@@ -37,8 +39,12 @@ def memory_for(limit: float | str, executor: Executor) -> int:
     return (available_memory() if workers is None else workers) // 2
 
 
-def rows_per_box(memory: int, slots: int, n_features: int, *, local: bool) -> int:
+def rows_per_box(
+    memory: int, slots: int, n_features: int, *, local: bool, n_rows: int | None = None
+) -> int:
     """Return how many rows a box may have, so that a task with its halo fits into memory.
+
+    If the number of all rows is given, a memory that would need very many tiny boxes is refused.
 
     Examples
     --------
@@ -52,7 +58,17 @@ def rows_per_box(memory: int, slots: int, n_features: int, *, local: bool) -> in
         needed = fit_bytes(rows, n_features, "gaussian", rules=False, links=True)
     points = 8 * rows * (2 * n_features + 8)  # arrays that a task reads besides
     per_row = (needed + points + prepare_bytes(rows, n_features)) / rows
-    return max(int(memory / slots / per_row / _MARGIN), 1)
+    found = int(memory / slots / per_row / _MARGIN)
+    if n_rows is not None:
+        least = min(max(_LEAST_ROWS, math.ceil(1.2 * n_rows / _MOST_BOXES)), n_rows)
+        if found < least:
+            raise ValueError(
+                f"memory_limit is {memory} bytes, enough for {found} rows in each of {slots} tasks "
+                f"at a time; expected at least {math.ceil(least * slots * per_row * _MARGIN) + 1} "
+                f"bytes for {n_rows} rows. Raise memory_limit, or leave it out to use half of the "
+                f"memory that is available."
+            )
+    return max(found, 1)
 
 
 def number_of_boxes(n_partitions: int | str, n_rows: int, most_rows: int, slots: int) -> int:

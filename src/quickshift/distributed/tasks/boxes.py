@@ -8,13 +8,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from quickshift.arrays import Floats, Indices, Numbers
 from quickshift.distributed.inputs import Chunk, read_chunk, read_ids
 from quickshift.distributed.partition import Partition
-from quickshift.distributed.store import BLOCK, Store, publish
+from quickshift.distributed.store import BLOCK, Store, joined_ids, publish, publish_ids
 from quickshift.spaces import Space
 
 __all__ = ["Facts", "chunk_folder", "gather", "sample_boxes", "scan", "scatter"]
@@ -102,7 +103,7 @@ def _embedded(points: Floats, chunk: Chunk, space: Space) -> Floats:
         return wrapped(space.embed(points), space.period)
     except ValueError as error:
         raise ValueError(
-            f"{error} X is {chunk.path}, and its rows are counted from row {chunk.row} of the file."
+            f"{error} X is {chunk.shown}, and its rows are counted from row {chunk.row} of it."
         ) from error
 
 
@@ -124,20 +125,19 @@ def scatter(store: Store, chunk: Chunk, space: Space, partition: Partition) -> I
     }
     if not space.keeps_points:
         columns["given"] = wrapped(points, space.period)
-    if chunk.id is not None:
-        columns["ids"] = read_ids(chunk)
+    ids = None if chunk.id is None else read_ids(chunk)
     present = np.ones(len(points), dtype=bool)
     if weights is not None:
         columns["weights"], present = weights, weights > 0
     absent = np.flatnonzero(~present)
     if absent.size:
-        _publish_rows(store.absent_folder(chunk.number), columns, absent)
+        _publish_rows(store.absent_folder(chunk.number), columns, ids, absent)
     box = partition.boxes_of(columns["points"])
     if len(partition) <= 1 << 16:
         box = box.astype(np.uint16)  # NumPy has a radix sort for 16 bits, five times as fast
     order = np.argsort(box, kind="stable")
     order = order[present[order]]
-    _publish_rows(chunk_folder(store, chunk.number), columns, order)
+    _publish_rows(chunk_folder(store, chunk.number), columns, ids, order)
     return np.searchsorted(box[order], np.arange(len(partition) + 1)).astype(np.int64)
 
 
@@ -166,10 +166,12 @@ def sample_boxes(store: Store, chunk: int, starts: Indices, steps: Indices) -> F
     return np.concatenate(parts)
 
 
-def _publish_rows(folder: Path, columns: dict[str, Numbers], rows: Indices) -> None:
-    """Write some rows of all columns."""
+def _publish_rows(folder: Path, columns: dict[str, Numbers], ids: Any, rows: Indices) -> None:
+    """Write some rows of all columns, and their identifiers, if there are any."""
     for name, values in columns.items():
         publish(folder / f"{name}.npy", values[rows])
+    if ids is not None:
+        publish_ids(folder, ids.take(rows))
 
 
 def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[int, Floats]:
@@ -198,9 +200,14 @@ def gather(store: Store, box: int, slices: list[tuple[int, int, int]]) -> tuple[
     order = np.argsort(morton_codes(points), kind="stable")
     points = points[order]
     store.write(box, "points", points)
-    for name in ("rows", "weights", "ids", "given"):
+    for name in ("rows", "weights", "given"):
         if (chunk_folder(store, slices[0][0]) / f"{name}.npy").exists():
             store.write(box, name, _gathered(store, slices, name)[order])
+    ids = joined_ids(
+        [(chunk_folder(store, chunk), slice(first, last)) for chunk, first, last in slices]
+    )
+    if ids is not None:
+        publish_ids(store.folder(box), ids.take(order))
     starts = np.arange(0, len(points), BLOCK)
     blocks = np.stack(
         [np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)], axis=1

@@ -1,0 +1,92 @@
+"""Inputs and outputs that are unusual or wrong: what is taken, and what errors say."""
+
+import os
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import quickshift
+from distributed_cases import blobs
+from quickshift.distributed import QuickShift
+from quickshift.distributed.executors import Inline
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+X = blobs(160)
+
+
+@pytest.fixture(autouse=True)
+def _inline(monkeypatch):
+    """Run tasks in this process."""
+    monkeypatch.setattr(QuickShift, "_executor", lambda *_: Inline())
+
+
+def test_columns_of_the_same_name_are_refused_if_they_are_used(tmp_path):
+    table = pa.table([X[:, 0], X[:, 1], X[:, 1]], names=["x", "y", "x"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    message = r"x.parquet has several columns of the name 'x', expected one. Rename"
+    for columns in (None, ["x", "y"]):
+        with pytest.raises(ValueError, match=message):
+            QuickShift().fit(tmp_path, columns)
+    with pytest.raises(ValueError, match=message):
+        QuickShift().fit(tmp_path, ["y"], id_column="x")
+    assert QuickShift(0.4, 0.5).fit(tmp_path, ["y"]).n_features_in_ == 1
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 0], np.array([1, 1])], ids=str)
+def test_a_feature_that_is_named_twice_is_refused(columns):
+    with pytest.raises(ValueError, match=r"columns has .*[01].* twice, expected distinct columns"):
+        QuickShift().fit(X, columns)
+
+
+def test_decimal_columns_are_numbers(tmp_path):
+    rounded = np.round(X, 2)
+    columns = [pa.array([Decimal(str(v)) for v in c], pa.decimal128(9, 2)) for c in rounded.T]
+    pq.write_table(pa.table(columns, names=["x", "y"]), tmp_path / "x.parquet")
+    found = QuickShift(0.4, 0.5).fit(tmp_path)
+    np.testing.assert_array_equal(
+        found.labels_, quickshift.QuickShift(0.4, 0.5).fit_predict(rounded)
+    )
+    pq.write_table(pa.table({"x": pa.array([Decimal(1), None])}), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match="nan at row 1, column 'x'"):
+        QuickShift(0.4, 0.5).fit(tmp_path)
+
+
+def test_suffixes_in_capitals_are_found_in_a_folder(tmp_path):
+    pq.write_table(pa.table({"x": X[:, 0]}), tmp_path / "A.PARQUET")
+    assert QuickShift(0.4, 0.5).fit(tmp_path).n_samples_ == len(X)
+
+
+def test_labels_need_the_name_of_a_file_in_a_folder(tmp_path):
+    model = QuickShift(0.4, 0.5).fit(X)
+    with pytest.raises(IsADirectoryError, match=r"path is '\.', which is a folder; expected"):
+        model.write_labels(".")
+    missing = tmp_path / "missing" / "labels.parquet"
+    with pytest.raises(FileNotFoundError, match=r"labels.parquet', but there is no folder '.*miss"):
+        model.write_labels(missing)
+    assert not list(tmp_path.iterdir())
+
+
+def test_messages_about_arrays_name_no_temporary_file():
+    wrong = X.copy()
+    wrong[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^the given array has nan at row 7, column 1; "):
+        QuickShift().fit(wrong)
+    with pytest.raises(ValueError, match=r"^the given array has no column 5, expected one of"):
+        QuickShift().fit(X, [0, 5])
+    with pytest.raises(ValueError, match=r"^the given array cannot be used: it has shape \(3,\)"):
+        QuickShift().fit(np.zeros(3))
+    with pytest.raises(ValueError, match=r"latitude .* X is the given array, and its rows"):
+        QuickShift(metric="haversine").fit(X * 100)
+    dask = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match=r"^partition 1 of the given dask .* at row 7, column 1"):
+        QuickShift().fit(dask.from_array(np.concatenate([X, wrong]), chunks=(160, 2)))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="URLs of Windows begin with a drive")
+def test_urls_of_folders_are_unquoted(tmp_path):
+    folder = tmp_path / "sp ace"
+    QuickShift(0.4, 0.5, directory=folder.as_uri()).fit(X)
+    assert [path.name for path in tmp_path.iterdir()] == ["sp ace"]
