@@ -148,8 +148,9 @@ def test_many_clusters_are_shown_in_part():
         (np.random.default_rng(0).normal(size=(20, 300)), "pass X.T"),
         (np.random.default_rng(0).normal(size=(120, 1100)), "simulated for up to 1000 features"),
         (np.random.default_rng(0).integers(0, 4, size=(90, 2)), "most rows are duplicates"),
+        (np.repeat(np.random.default_rng(1).normal(size=(1000, 2)), 2, axis=1), "rather than 4"),
     ],
-    ids=["spreads", "constant", "transposed", "many features", "duplicates"],
+    ids=["spreads", "constant", "transposed", "many features", "duplicates", "redundant"],
 )
 def test_hints_apply_to_the_data(X, hint):
     assert any(hint in text for text in QuickShift().fit(X).summary().hints)
@@ -157,6 +158,23 @@ def test_hints_apply_to_the_data(X, hint):
 
 def test_data_without_problems_have_no_hints(X):
     assert QuickShift().fit(X).summary().hints == []
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1.0, 1e150])
+@pytest.mark.parametrize("d", [2, 10, 40])
+def test_independent_features_are_not_called_redundant(d, factor):
+    X, _ = blobs(300, d, centers=4, seed=3)
+    model = QuickShift().fit(factor * X)
+    assert model.n_clusters_ > 1
+    assert model.summary().hints == []
+
+
+def test_redundant_features_matter_only_where_chance_decides():
+    X = np.repeat(np.random.default_rng(1).normal(size=(1000, 2)), 2, axis=1)
+    for settings in ({}, {"n_neighbors": 16}):
+        assert "rather than 4" in str(QuickShift(**settings).fit(X).summary())
+    for settings in ({"n_clusters": 3}, {"min_significance": 3.5}, {"tau": 0.5}):
+        assert "rather than 4" not in str(QuickShift(**settings).fit(X).summary())
 
 
 def test_names_of_features_are_those_of_the_table():

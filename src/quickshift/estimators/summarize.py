@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quickshift.arrays import Floats
+from quickshift.arrays import Floats, Indices
 from quickshift.bandwidth import standard_deviation
 from quickshift.estimators.summary import REPRODUCE, Candidate, Summary
 from quickshift.stages.local_clusters import LocalSettings
@@ -28,6 +28,8 @@ _SPREADS_APART = 10.0
 _CLEAR_GAP = 1.5  # ratio of two significances
 _MOVES = "Moves: each sample moves to the nearest denser one, unless that is"
 _MOST_FEATURES = max(LOCAL[1])  # of the simulations of chance
+_FILLED = 0.55  # share of the features; two copies of each feature fill half of them
+_ROWS_AT_ONCE = 4096
 _FEATURES_PER_ROW = 10  # more than this look like a table that should be transposed
 
 
@@ -312,6 +314,8 @@ def _hints(fitted: "QuickShift") -> list[str]:
             f"chance was simulated for up to {_MOST_FEATURES} features. Reduce their number, for "
             f"example by PCA, before you trust the number of clusters."
         )
+    elif _significance_decides(fitted) and samples.period is None and not samples.on_sphere:
+        hints += _redundancy_hints(points, weights, fitted.labels_[samples.tree.first_rows()[0]])
     if len(points) < samples.total_weight / 2:
         hints.append(
             f"most rows are duplicates: {len(points)} are distinct. Equal rows count as evidence; "
@@ -337,3 +341,46 @@ def _spread_hints(samples: Samples, points: Floats, weights: Floats) -> list[str
         which = which if constant == 1 else f"{constant} features are constant and make"
         hints.append(f"{which} no difference.")
     return hints
+
+
+def _significance_decides(fitted: "QuickShift") -> bool:
+    """Return whether a local scale and the simulations of chance gave more than one cluster."""
+    settings = fitted._settings
+    chosen = all(isinstance(x, str) for x in (settings.tau, settings.min_significance))
+    local = isinstance(fitted._estimate, LocalScale) and settings.n_clusters is None
+    return chosen and local and fitted._recut_from is None and len(fitted.mode_indices_) > 1
+
+
+def _redundancy_hints(points: Floats, weights: Floats, labels: Indices) -> list[str]:
+    """Say that clusters fill fewer dimensions than there are features."""
+    varying = points[:, np.ptp(points, axis=0) > 0]
+    n, d = varying.shape
+    filled = _dimensions_filled(varying, weights, labels)
+    if filled > _FILLED * d * n / (n + d):  # n / (n + d): independent features, a finite sample
+        return []
+    return [
+        f"the features repeat each other or differ in spread: the rows of a cluster spread like "
+        f"{filled:.2g} independent features rather than {d}. Significances may then be too large, "
+        f"and one group be split into several clusters. Compare the clusters after "
+        f"PCA(whiten=True) with the components that matter, or increase min_significance."
+    ]
+
+
+def _dimensions_filled(points: Floats, weights: Floats, labels: Indices) -> float:
+    """Return the participation ratio of the covariance within clusters, d for independent features.
+
+    This is tr(C)² / tr(C²): the number of equal eigenvalues that would be as concentrated as those
+    of C. The rows are read block by block, because memory may be scarce.
+    """
+    d = points.shape[1]
+    unit = np.ptp(points, axis=0).max()  # squares of other units may overflow
+    totals = np.bincount(labels, weights)
+    means = [np.bincount(labels, weights * (x / unit)) / totals for x in points.T]
+    centers = np.column_stack(means)
+    within = np.zeros((d, d))
+    for start in range(0, len(points), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        apart = points[rows] / unit - centers[labels[rows]]
+        within += (weights[rows, None] * apart).T @ apart
+    spread = np.trace(within)
+    return float(spread**2 / np.sum(within**2)) if spread > 0 else float(d)
