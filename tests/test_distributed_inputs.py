@@ -1,7 +1,9 @@
 """Inputs and outputs that are unusual or wrong: what is taken, and what errors say."""
 
 import os
+import stat
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +69,20 @@ def test_labels_need_the_name_of_a_file_in_a_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"labels.parquet', but there is no folder '.*miss"):
         model.write_labels(missing)
     assert not list(tmp_path.iterdir())
+
+
+def test_labels_follow_links_and_leave_devices_alone(tmp_path):
+    model = QuickShift(0.4, 0.5).fit(X)
+    target, link = tmp_path / "labels.parquet", tmp_path / "link.parquet"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    model.write_labels(link)
+    assert link.is_symlink()
+    assert pq.read_table(target).num_rows == len(X)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    model.write_labels(os.devnull)
+    assert not Path(os.devnull).is_file()
 
 
 def test_messages_about_arrays_name_no_temporary_file():

@@ -29,7 +29,6 @@ before its own, plus its place in its own box.
 """
 
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -42,13 +41,13 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any, BinaryIO, NoReturn, Self
 from urllib.parse import unquote
-from uuid import uuid4
 
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
+from quickshift.files import published
 
 __all__ = [
     "BLOCK",
@@ -59,7 +58,6 @@ __all__ = [
     "publish",
     "publish_bytes",
     "publish_ids",
-    "published",
 ]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
@@ -127,13 +125,13 @@ class TemporaryFolder:
 
 def publish(path: Path, array: Any) -> None:
     """Write an array to a file that appears under its name only when it is complete."""
-    with published(path) as file:
+    with _published(path) as file:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def publish_bytes(path: Path, content: bytes) -> None:
     """Write bytes to a file in the same way."""
-    with published(path) as file:
+    with _published(path) as file:
         file.write(content)
 
 
@@ -143,7 +141,7 @@ def publish_ids(folder: Path, ids: Any) -> None:
 
     batch = pa.record_batch({"ids": ids})
     with (
-        published(folder / _IDS) as file,
+        _published(folder / _IDS) as file,
         pa.ipc.new_file(file, batch.schema) as writer,
     ):
         writer.write_batch(batch)
@@ -166,19 +164,11 @@ _IDS = "ids.arrow"
 
 
 @contextmanager
-def published(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file in the same folder, which gets its name at the end, unless there was an error.
-
-    No other process writes to it, so the last of several that publish the same path wins.
-    """
+def _published(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of a run for writing; no other process writes to it before it has its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with published(path) as file:
+        yield file
 
 
 @dataclass(frozen=True)
