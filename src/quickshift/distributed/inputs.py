@@ -226,7 +226,9 @@ def read_ids(chunk: Chunk) -> Any:
     import pyarrow as pa
 
     ids = _read(chunk, [chunk.id], _present)[chunk.id]
-    return pa.array(ids) if isinstance(ids, np.ndarray) else ids
+    if isinstance(ids, np.ndarray):
+        return pa.array(ids.astype(ids.dtype.newbyteorder("="), copy=False))
+    return ids
 
 
 def _present(values: Any, chunk: Chunk) -> Any:
