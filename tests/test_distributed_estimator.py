@@ -87,3 +87,10 @@ def test_a_pickle_of_temporary_files_is_refused(tmp_path):
     model.directory = tmp_path
     again = pickle.loads(pickle.dumps(model.fit(X)))
     np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_equal_parameters_of_other_types_resume_a_run(tmp_path):
+    for tau, scale in [(1, [1, 2]), (1.0, (1.0, 2.0)), (np.float64(1.0), np.array([1.0, 2.0]))]:
+        model = QuickShift(0.4, tau, scale=scale, directory=tmp_path / "runs", resume=True)
+        model.fit(X)
+    assert len(list(tmp_path.glob("runs/run-*"))) == 1

@@ -538,10 +538,10 @@ def _in_coordinates(
 
 
 def _written(value: Any) -> Any:
-    """Return a parameter with every digit of its numbers in its repr, which arrays shorten."""
-    if not isinstance(value, np.ndarray | list | tuple):
+    """Return a parameter such that equal values have the same repr, which shows every digit."""
+    if value is None or isinstance(value, str):
         return value
     try:
         return np.asarray(value, dtype=np.float64).tolist()
-    except (TypeError, ValueError):  # refused later, where the parameter is checked
+    except (TypeError, ValueError, OverflowError):  # refused later, where it is checked
         return repr(value)
