@@ -94,6 +94,8 @@ def test_messages_about_arrays_name_no_temporary_file():
         QuickShift().fit(X, [0, 5])
     with pytest.raises(ValueError, match=r"^the given array cannot be used: it has shape \(3,\)"):
         QuickShift().fit(np.zeros(3))
+    with pytest.raises(ValueError, match=r"with at least one feature\. Make .*reshape\(-1, 1\)"):
+        QuickShift().fit(np.zeros(3))
     with pytest.raises(ValueError, match=r"latitude .* X is the given array, and its rows"):
         QuickShift(metric="haversine").fit(X * 100)
     dask = pytest.importorskip("dask.array")
@@ -106,3 +108,9 @@ def test_urls_of_folders_are_unquoted(tmp_path):
     folder = tmp_path / "sp ace"
     QuickShift(0.4, 0.5, directory=folder.as_uri()).fit(X)
     assert [path.name for path in tmp_path.iterdir()] == ["sp ace"]
+
+
+def test_a_file_is_no_folder_for_the_files_of_a_run(tmp_path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(NotADirectoryError, match="which is a file; expected a folder for the"):
+        QuickShift(directory=tmp_path / "runs").fit(X)

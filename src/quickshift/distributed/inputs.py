@@ -432,7 +432,9 @@ def _opened(path: str, kind: str, layout: tuple[Any, ...], source: str) -> _Cont
 def _open_array(path: str, layout: tuple[Any, ...]) -> _Contents:
     array = _mapped(path, layout)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+        shape = f"it has shape {array.shape}, expected (n_samples, n_features)"
+        column = ". Make one feature of it by reshape(-1, 1)." if array.ndim == 1 else "."
+        raise ValueError(f"{shape} with at least one feature{column}")
     each = _Type(str(array.dtype), array.dtype.kind in "biuf")
     n = len(array)
     parts = [

@@ -57,7 +57,13 @@ from quickshift.distributed.results import (
     write_labels,
 )
 from quickshift.distributed.stitch import Edges
-from quickshift.distributed.store import Store, TemporaryFolder, local_folder, publish
+from quickshift.distributed.store import (
+    Store,
+    TemporaryFolder,
+    check_kept,
+    local_folder,
+    publish,
+)
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.versions import check_versions
 from quickshift.kernels import get_kernel
@@ -511,6 +517,7 @@ class QuickShift:
     def _passes(self) -> Iterator[Passes]:
         """Yield passes over the files of the fit, whose results are not kept."""
         fit = self._fit
+        check_kept(fit.passes.store)
         with closing(self._executor(self.n_samples_)) as executor:
             yield replace(fit.passes, executor=executor, keeps=False)
 

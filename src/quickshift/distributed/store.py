@@ -53,6 +53,7 @@ __all__ = [
     "BLOCK",
     "Store",
     "TemporaryFolder",
+    "check_kept",
     "joined_ids",
     "local_folder",
     "publish",
@@ -81,15 +82,20 @@ def local_folder(directory: str | Path) -> Path:
     path = check_path(directory, "directory")
     given = str(directory)
     scheme = re.match("([a-z][a-z0-9+.-]+):/", given)
-    if scheme is None:
-        return path.resolve()
-    local = given.partition("://")[2]
-    if scheme[1] in ("file", "local") and local.startswith("/"):
-        return Path(unquote(local) if scheme[1] == "file" else local).resolve()
-    raise ValueError(
-        f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
-        f"storage, and pass the path under which all workers see it."
-    )
+    if scheme is not None:
+        local = given.partition("://")[2]
+        if scheme[1] not in ("file", "local") or not local.startswith("/"):
+            raise ValueError(
+                f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount "
+                f"the remote storage, and pass the path under which all workers see it."
+            )
+        path = Path(unquote(local) if scheme[1] == "file" else local)
+    if path.is_file():
+        raise NotADirectoryError(
+            f"directory is {given!r}, which is a file; expected a folder for the files of the run. "
+            f"Choose another name, or leave it out for a temporary folder."
+        )
+    return path.resolve()
 
 
 class TemporaryFolder:
@@ -284,6 +290,16 @@ class Store:
 
     def _shared(self, name: str) -> Path:
         return Path(self.directory) / f"{name}.npy"
+
+
+def check_kept(store: Store) -> None:
+    """Raise if the folder of a run is gone, such as on a machine that has only the pickle."""
+    if not Path(store.directory).is_dir():
+        raise FileNotFoundError(
+            f"the folder {store.directory} of this fit does not exist, expected the files of the "
+            f"run: labels and all other results per row are read from them. Restore the folder, or "
+            f"fit again."
+        )
 
 
 _DATA = {"points", "rows", "weights", "given", "blocks", "locations"}
