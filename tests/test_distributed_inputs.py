@@ -103,6 +103,19 @@ def test_messages_about_arrays_name_no_temporary_file():
         QuickShift().fit(dask.from_array(np.concatenate([X, wrong]), chunks=(160, 2)))
 
 
+def test_dask_collections_need_rows_and_columns():
+    delayed, array = pytest.importorskip("dask").delayed, pytest.importorskip("dask.array")
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    series = frames.from_pandas(pandas.Series(X[:, 0], name="x"), npartitions=2)
+    with pytest.raises(ValueError, match=r"of type Series, expected .* Use data\.to_frame\(\)"):
+        QuickShift().fit(series)
+    with pytest.raises(ValueError, match=r"has shape \(160,\), .* Use data\.reshape\(-1, 1\)"):
+        QuickShift().fit(array.from_array(X[:, 0]))
+    with pytest.raises(TypeError, match=r"data is of type Delayed.*, expected a path or glob"):
+        QuickShift().fit(delayed(X))
+    assert QuickShift(0.4, 0.5).fit(series.to_frame()).n_features_in_ == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="URLs of Windows begin with a drive")
 def test_urls_of_folders_are_unquoted(tmp_path):
     folder = tmp_path / "sp ace"

@@ -385,8 +385,17 @@ def _save(path: Path, array: Any) -> None:
 
 def _written_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
     """Write the partitions of a dask array or data frame, one at a time, into files."""
+    if not isinstance(getattr(data, "ndim", None), int):  # a bag, or a delayed value
+        raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
+    is_array = hasattr(data, "rechunk")
+    if data.ndim != 2:
+        came = f"has shape {data.shape}" if is_array else f"is of type {type(data).__name__}"
+        column = "reshape(-1, 1)" if is_array else "to_frame()"
+        raise ValueError(
+            f"data {came}, expected (n_samples, n_features). Use data.{column} for one feature."
+        )
     written: list[tuple[str, str]] = []
-    if hasattr(data, "partitions") and hasattr(data, "columns"):
+    if not is_array:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -395,10 +404,6 @@ def _written_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
             write = partial(pq.write_table, frame)
             written.append((_copied(folder, f"input-{i:06}", ".parquet", write), "parquet"))
         return written
-    if data.ndim != 2:
-        raise ValueError(
-            f"data has shape {data.shape}, expected (n_samples, n_features). Reshape it first."
-        )
     rows = data.rechunk({1: -1})
     for i in range(rows.numblocks[0]):
         write = partial(_save, array=np.asarray(rows.blocks[i].compute()))
