@@ -46,9 +46,7 @@ def test_rows_cover_what_is_promised():
         assert max(table) == 1000
         for d, row in table.items():
             assert list(row) == sorted(row)
-            assert max(row) >= (
-                100_000 if d <= 5 else 10_000 if d <= 30 else 1000 if d <= 200 else 300
-            )
+            assert max(row) >= (1_000_000 if d <= 3 else 100_000 if d <= 10 else 10_000)
             assert min(row) == 8
             assert np.isfinite(list(row.values())).all()
 
