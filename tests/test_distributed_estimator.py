@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -87,3 +88,21 @@ def test_a_pickle_of_temporary_files_is_refused(tmp_path):
     model.directory = tmp_path
     again = pickle.loads(pickle.dumps(model.fit(X)))
     np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_results_whose_files_are_gone_are_refused(tmp_path):
+    model = QuickShift(directory=tmp_path / "runs").fit(X)
+    shutil.rmtree(tmp_path / "runs")
+    for name in ("labels_", "bandwidth_", "tau_"):
+        with pytest.raises(FileNotFoundError, match=r"the folder .*run-.* does not exist.*fit a"):
+            getattr(model, name)
+    with pytest.raises(FileNotFoundError, match="does not exist, expected the files of the run"):
+        model.write_labels(tmp_path / "labels.parquet")
+    assert model.significance_.size == model.n_clusters_  # small results do not need the files
+
+
+def test_equal_parameters_of_other_types_resume_a_run(tmp_path):
+    for tau, scale in [(1, [1, 2]), (1.0, (1.0, 2.0)), (np.float64(1.0), np.array([1.0, 2.0]))]:
+        model = QuickShift(0.4, tau, scale=scale, directory=tmp_path / "runs", resume=True)
+        model.fit(X)
+    assert len(list(tmp_path.glob("runs/run-*"))) == 1

@@ -236,6 +236,22 @@ def test_a_halo_that_does_not_fit_into_memory_is_refused():
 
 
 @pytest.mark.usefixtures("_inline")
+def test_a_run_that_lacked_memory_is_resumed_with_more(tmp_path):
+    given = {"bandwidth": 0.5, "tau": 2.0, "n_partitions": 8, "directory": tmp_path}
+    with pytest.raises(PassError, match="Raise memory_limit"):
+        QuickShift(memory_limit=2e5, **given).fit(X)
+    with pytest.raises(ValueError, match="memory_limit is 100000 bytes, expected at least 200000"):
+        QuickShift(memory_limit=1e5, resume=True, **given).fit(X)
+    with pytest.raises(PassError, match="Raise memory_limit"):
+        QuickShift(resume=True, **given).fit(X)  # "auto" stands for the limit of the first run
+    seen = []
+    more = QuickShift(memory_limit=2e8, resume=True, progress=lambda n, _: seen.append(n), **given)
+    expected = quickshift.QuickShift(0.5, 2.0).fit_predict(X)
+    np.testing.assert_array_equal(more.fit(X).labels_, expected)
+    assert seen[0] == "climb"  # the passes before it are not repeated
+
+
+@pytest.mark.usefixtures("_inline")
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_isolated_points_are_done_without_moving_them_to_the_client(d, monkeypatch):
     rng = np.random.default_rng(0)

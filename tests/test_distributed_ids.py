@@ -90,7 +90,8 @@ def test_long_identifiers_are_written_in_parts(tmp_path, monkeypatch):
     assert written(pa.array([f"row {i}" for i in range(N)]), tmp_path)["id"].type == pa.string()
 
 
-def test_numbers_of_an_array_are_identifiers(tmp_path):
-    table = np.column_stack([X, 7000 + np.arange(N)]).astype(np.float32)
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_numbers_of_an_array_are_identifiers(order, tmp_path):
+    table = np.column_stack([X, 7000 + np.arange(N)]).astype(f"{order}f4")
     QuickShift(0.4, 0.5).fit(table, id_column=2).write_labels(tmp_path / "labels")
     assert sorted(pq.read_table(tmp_path / "labels")["id"].to_pylist()) == list(range(7000, 7160))

@@ -1,7 +1,9 @@
 """Inputs and outputs that are unusual or wrong: what is taken, and what errors say."""
 
 import os
+import stat
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,6 +71,20 @@ def test_labels_need_the_name_of_a_file_in_a_folder(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_labels_follow_links_and_leave_devices_alone(tmp_path):
+    model = QuickShift(0.4, 0.5).fit(X)
+    target, link = tmp_path / "labels.parquet", tmp_path / "link.parquet"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    model.write_labels(link)
+    assert link.is_symlink()
+    assert pq.read_table(target).num_rows == len(X)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    model.write_labels(os.devnull)
+    assert not Path(os.devnull).is_file()
+
+
 def test_messages_about_arrays_name_no_temporary_file():
     wrong = X.copy()
     wrong[7, 1] = np.nan
@@ -78,6 +94,8 @@ def test_messages_about_arrays_name_no_temporary_file():
         QuickShift().fit(X, [0, 5])
     with pytest.raises(ValueError, match=r"^the given array cannot be used: it has shape \(3,\)"):
         QuickShift().fit(np.zeros(3))
+    with pytest.raises(ValueError, match=r"with at least one feature\. Make .*reshape\(-1, 1\)"):
+        QuickShift().fit(np.zeros(3))
     with pytest.raises(ValueError, match=r"latitude .* X is the given array, and its rows"):
         QuickShift(metric="haversine").fit(X * 100)
     dask = pytest.importorskip("dask.array")
@@ -85,8 +103,27 @@ def test_messages_about_arrays_name_no_temporary_file():
         QuickShift().fit(dask.from_array(np.concatenate([X, wrong]), chunks=(160, 2)))
 
 
+def test_dask_collections_need_rows_and_columns():
+    delayed, array = pytest.importorskip("dask").delayed, pytest.importorskip("dask.array")
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    series = frames.from_pandas(pandas.Series(X[:, 0], name="x"), npartitions=2)
+    with pytest.raises(ValueError, match=r"of type Series, expected .* Use data\.to_frame\(\)"):
+        QuickShift().fit(series)
+    with pytest.raises(ValueError, match=r"has shape \(160,\), .* Use data\.reshape\(-1, 1\)"):
+        QuickShift().fit(array.from_array(X[:, 0]))
+    with pytest.raises(TypeError, match=r"data is of type Delayed.*, expected a path or glob"):
+        QuickShift().fit(delayed(X))
+    assert QuickShift(0.4, 0.5).fit(series.to_frame()).n_features_in_ == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="URLs of Windows begin with a drive")
 def test_urls_of_folders_are_unquoted(tmp_path):
     folder = tmp_path / "sp ace"
     QuickShift(0.4, 0.5, directory=folder.as_uri()).fit(X)
     assert [path.name for path in tmp_path.iterdir()] == ["sp ace"]
+
+
+def test_a_file_is_no_folder_for_the_files_of_a_run(tmp_path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(NotADirectoryError, match="which is a file; expected a folder for the"):
+        QuickShift(directory=tmp_path / "runs").fit(X)

@@ -236,6 +236,12 @@ def test_more_clusters_than_modes(bandwidth, shape):
         QuickShift(bandwidth, n_clusters=most + 1, n_partitions=3).fit(points)
 
 
+def test_more_clusters_than_modes_where_a_box_has_no_edge():
+    points = np.array([[0.0], [1.0], [2.0], [100.0], [101.5]])
+    for n_clusters in (2, 3, 4, 5):  # with five boxes, one has only the highest row
+        assert_same_fit(points, {"n_clusters": n_clusters}, None)
+
+
 def test_one_row_and_equal_rows():
     assert QuickShift().fit(np.array([[1.0, 2.0]])).labels_.tolist() == [0]
     assert QuickShift("auto").fit(np.ones((5, 2))).labels_.tolist() == [0] * 5

@@ -127,3 +127,8 @@ def test_a_run_writes_nothing_if_versions_differ(tmp_path):
     with pytest.raises(RuntimeError, match="another version of quickshift"):
         segment(np.zeros((9, 9, 3)), client=client, directory=tmp_path / "runs")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_address_is_no_client(tmp_path):
+    with pytest.raises(TypeError, match=r"client is of type str, expected .* Write client=C"):
+        QuickShift(client="tcp://127.0.0.1:8786", directory=tmp_path).fit(np.zeros((3, 1)))

@@ -191,6 +191,20 @@ def test_a_cluster_without_workers_fails_with_one_error(tmp_path, monkeypatch):
         QuickShift(client=client, directory=tmp_path, memory_limit=1e9).fit(X)
 
 
+def test_a_cluster_whose_workers_are_paused_fails_with_one_error(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "_PATIENCE", 2)
+    # Without a limit, nothing watches the memory of a worker, and it stays paused.
+    cluster = distributed.LocalCluster(
+        n_workers=1, host="127.0.0.1", dashboard_address=":0", memory_limit=0, threads_per_worker=1
+    )
+    message = r"no task was completed .* has 1 paused worker and no others\. .* lower memory_limit"
+    with cluster, distributed.Client(cluster) as client:
+        client.run(lambda dask_worker: setattr(dask_worker, "status", distributed.Status.paused))
+        with pytest.raises(PassError, match=message):
+            QuickShift(client=client, directory=tmp_path, memory_limit=1e9).fit(X)
+
+
 def test_dask_workers_need_a_folder(client):
     with pytest.raises(ValueError, match="directory is None but a client is given"):
         QuickShift(client=client).fit(X)

@@ -417,6 +417,18 @@ def test_two_small_groups_far_apart_are_two_clusters(size, d):
         assert same_partition(labels, np.repeat([0, 1], size))
 
 
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("apart", [4.0, 6.0])
+@pytest.mark.parametrize("step", [0.05, 0.1, 0.2, 0.5, 1.0])
+def test_two_rounded_gaussians_are_two_clusters(step, apart, d):
+    found = []
+    for seed in range(20):
+        X = np.random.default_rng([seed, d]).normal(size=(1000, d))
+        X[500:, 0] += apart
+        found.append(QuickShift().fit(np.round(X / step) * step).n_clusters_)
+    assert found.count(2) >= 19
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_up_to_three_samples_are_one_cluster(n):
     model = QuickShift().fit(np.random.default_rng(0).normal(size=(n, 2)))

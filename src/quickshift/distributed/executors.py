@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
+from quickshift.bundles import counted
+
 __all__ = ["DaskWorkers", "Executor", "Inline", "Processes"]
 
 _PATIENCE = 600  # seconds; a Dask cluster may be without workers for a while if it scales itself
@@ -189,10 +191,16 @@ def _outcome(task: _Task) -> Any:
     return task.future.result() if error is None else error
 
 
-def _no_workers() -> RuntimeError:
+def _no_workers(n_paused: int) -> RuntimeError:
+    has, advice = "has no workers", "Start some"
+    if n_paused:
+        has = f"has {counted(n_paused, 'paused worker')} and no others"
+        advice = (
+            "Workers pause when their memory is nearly full: restart them, give them more memory, "
+            "or lower memory_limit"
+        )
     return RuntimeError(
-        f"no task was completed within {_PATIENCE} seconds, and the Dask cluster has no workers. "
-        f"Start some"
+        f"no task was completed within {_PATIENCE} seconds, and the Dask cluster {has}. {advice}"
     )
 
 
@@ -240,9 +248,23 @@ class DaskWorkers:
                     error = future.exception()
                     yield i, future.result() if error is None else error
             except TimeoutError:
-                if not self._client.nthreads():
-                    yield next(iter(running.values()))[0], _no_workers()
+                n_paused = self._waits_for_nobody()
+                if n_paused is not None:
+                    yield next(iter(running.values()))[0], _no_workers(n_paused)
                     return
+
+    def _waits_for_nobody(self) -> int | None:
+        """Return the number of workers if all of them are paused and idle, otherwise None.
+
+        A worker that is paused completes its tasks and starts no others.
+        """
+        n_workers = len(self._client.nthreads())
+        described = self._client.scheduler_info()["workers"].values()  # in some versions, of five
+        idle = [
+            worker["status"] == "paused" and not worker["metrics"].get("executing")
+            for worker in described
+        ]
+        return n_workers if all(idle) and len(idle) == n_workers else None
 
     def cancel(self, futures: Sequence[Any]) -> None:
         """Do not start the tasks that have not been started."""

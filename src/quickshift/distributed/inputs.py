@@ -1,23 +1,21 @@
 """Inputs: the user's data as chunks of rows that tasks can read on their own.
 
-Only this file, `store`, `results` and `executors` know libraries for files and clusters. They
-import them when they are needed.
+Only this file, `copies`, `store`, `results` and `executors` know libraries for files and clusters.
+They import them when they are needed.
 """
 
 import glob
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 
 from quickshift.arrays import Floats, Numbers
+from quickshift.distributed.copies import copied_array, copied_partitions
 
 __all__ = [
     "Chunk",
@@ -226,7 +224,9 @@ def read_ids(chunk: Chunk) -> Any:
     import pyarrow as pa
 
     ids = _read(chunk, [chunk.id], _present)[chunk.id]
-    return pa.array(ids) if isinstance(ids, np.ndarray) else ids
+    if isinstance(ids, np.ndarray):
+        return pa.array(ids.astype(ids.dtype.newbyteorder("="), copy=False))
+    return ids
 
 
 def _present(values: Any, chunk: Chunk) -> Any:
@@ -284,10 +284,10 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...], 
     if isinstance(data, np.memmap) and data.ndim == 2 and is_plain(data):
         layout = data.dtype.str, data.shape, offset_of(data)
         return [(str(Path(str(data.filename)).resolve()), "raw", layout, "")]
-    if hasattr(data, "dask"):
+    if hasattr(data, "dask") and isinstance(getattr(data, "ndim", None), int):
         return [
             (path, kind, (), f"partition {i} of the given dask collection")
-            for i, (path, kind) in enumerate(_written_partitions(data, folder))
+            for i, (path, kind) in enumerate(copied_partitions(data, folder))
         ]
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "biuf":
@@ -295,8 +295,7 @@ def _files_of(data: Any, folder: Path) -> list[tuple[str, str, tuple[Any, ...], 
                 f"data is a {type(data).__name__} of type {data.dtype}, expected a plain array of "
                 f"real numbers. Fill masked entries, and convert the others to float64."
             )
-        path = _copied(folder, "input", ".npy", partial(_save, array=data))
-        return [(path, "npy", (), "the given array")]
+        return [(copied_array(data, folder), "npy", (), "the given array")]
     raise TypeError(f"data is of type {type(data).__name__}, expected {_EXPECTED}.")
 
 
@@ -357,53 +356,6 @@ def check_stamp(path: str, stamp: tuple[int, int]) -> None:
         )
 
 
-def _copied(folder: Path, stem: str, suffix: str, write: Callable[[Path], None]) -> str:
-    """Write a file whose name depends on its content, unless it exists already.
-
-    A run that is resumed with the same data therefore finds the same file, which it takes for
-    unchanged.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{stem}.{uuid4().hex[:8]}{suffix}"
-    try:
-        write(temporary)
-        with temporary.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-        path = folder / f"{stem}-{digest}{suffix}"
-        if not path.exists() or path.stat().st_size != temporary.stat().st_size:
-            temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return str(path)
-
-
-def _save(path: Path, array: Any) -> None:
-    np.save(path, array, allow_pickle=False)
-
-
-def _written_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
-    """Write the partitions of a dask array or data frame, one at a time, into files."""
-    written: list[tuple[str, str]] = []
-    if hasattr(data, "partitions") and hasattr(data, "columns"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        for i in range(data.npartitions):
-            frame = pa.Table.from_pandas(data.get_partition(i).compute(), preserve_index=False)
-            write = partial(pq.write_table, frame)
-            written.append((_copied(folder, f"input-{i:06}", ".parquet", write), "parquet"))
-        return written
-    if data.ndim != 2:
-        raise ValueError(
-            f"data has shape {data.shape}, expected (n_samples, n_features). Reshape it first."
-        )
-    rows = data.rechunk({1: -1})
-    for i in range(rows.numblocks[0]):
-        write = partial(_save, array=np.asarray(rows.blocks[i].compute()))
-        written.append((_copied(folder, f"input-{i:06}", ".npy", write), "npy"))
-    return written
-
-
 # What a file contains: the types of its columns, and its smallest readable units
 
 
@@ -430,7 +382,9 @@ def _opened(path: str, kind: str, layout: tuple[Any, ...], source: str) -> _Cont
 def _open_array(path: str, layout: tuple[Any, ...]) -> _Contents:
     array = _mapped(path, layout)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
+        shape = f"it has shape {array.shape}, expected (n_samples, n_features)"
+        column = ". Make one feature of it by reshape(-1, 1)." if array.ndim == 1 else "."
+        raise ValueError(f"{shape} with at least one feature{column}")
     each = _Type(str(array.dtype), array.dtype.kind in "biuf")
     n = len(array)
     parts = [

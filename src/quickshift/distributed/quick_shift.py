@@ -43,6 +43,7 @@ from quickshift.distributed.plan.kinds import KernelHeights, ScaleHeights
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.plan.sizes import (
     PARTITIONS_EXPECTED,
+    check_memory,
     memory_for,
     number_of_boxes,
     rows_per_box,
@@ -57,7 +58,13 @@ from quickshift.distributed.results import (
     write_labels,
 )
 from quickshift.distributed.stitch import Edges
-from quickshift.distributed.store import Store, TemporaryFolder, local_folder, publish
+from quickshift.distributed.store import (
+    Store,
+    TemporaryFolder,
+    check_kept,
+    local_folder,
+    publish,
+)
 from quickshift.distributed.tasks.boxes import Facts
 from quickshift.distributed.versions import check_versions
 from quickshift.kernels import get_kernel
@@ -119,7 +126,8 @@ class QuickShift:
         Without it, they are in a temporary folder until the estimator and all its copies are
         deleted, and the fitted estimator cannot be pickled.
     memory_limit : float or "auto", default="auto"
-        Bytes that all tasks together may use; "auto" is half of what is available.
+        Bytes that all tasks together may use; "auto" is half of what is available. When a run is
+        resumed, it may be larger than before, but not smaller.
     n_partitions : int or "auto", default="auto"
         Number of boxes; "auto" is as many as the memory limit requires. A box with too many rows
         for the memory limit is divided again, so there may be more.
@@ -347,28 +355,37 @@ class QuickShift:
             check_frequencies(facts.total_weight, facts.n_present)
             k = check_n_neighbors(self.n_neighbors, facts.total_weight)
             settings = replace(settings, n_neighbors=k)
-        n_boxes, most_rows = self._sizes(passes, facts, local=isinstance(settings, LocalSettings))
-        make_boxes(passes, chunks, facts, n_boxes, most_rows // 2)
-        passes.store = replace(passes.store, most_rows=most_rows)
-        halo = min(most_rows // 2, 2 * facts.n_present // n_boxes + 1)
+        local = isinstance(settings, LocalSettings)
+        n_boxes, box_rows, task_rows = self._sizes(passes, facts, local=local)
+        make_boxes(passes, chunks, facts, n_boxes, box_rows)
+        passes.store = replace(passes.store, most_rows=task_rows)
+        halo = min(box_rows, 2 * facts.n_present // n_boxes + 1)
         if isinstance(settings, LocalSettings):
             fit = fit_local(passes, facts, settings, halo)
         else:
             fit = fit_kernel(passes, facts, settings, halo)
         return Fitted(fit, facts.space, given, modes_of(fit, facts.space))
 
-    def _sizes(self, passes: Passes, facts: Facts, *, local: bool) -> tuple[int, int]:
-        """Return the number of boxes and the most rows of a task: in a resumed run, as before."""
+    def _sizes(self, passes: Passes, facts: Facts, *, local: bool) -> tuple[int, int, int]:
+        """Return the number of boxes, the most rows of a box, and the most rows of a task.
+
+        A resumed run has the boxes of the first one. Its tasks may use more memory.
+        """
         path = Path(passes.store.directory) / "sizes.npy"
-        if self.resume and path.exists():
-            n_boxes, most_rows = np.load(path).tolist()
-            return n_boxes, most_rows
         slots = passes.executor.slots
         memory = memory_for(self.memory_limit, passes.executor)
+        resumed = self.resume and path.exists()
+        if resumed:
+            n_boxes, box_rows, before = np.load(path).tolist()
+            if isinstance(self.memory_limit, str):
+                return n_boxes, box_rows, 2 * box_rows
+            check_memory(memory, before)
         rows = rows_per_box(memory, slots, facts.least.size, local=local, n_rows=facts.n_present)
+        if resumed:
+            return n_boxes, box_rows, 2 * max(rows, box_rows)
         n_boxes = number_of_boxes(self.n_partitions, facts.n_present, rows, slots)
-        publish(path, np.array([n_boxes, 2 * rows]))
-        return n_boxes, 2 * rows
+        publish(path, np.array([n_boxes, rows, memory]))
+        return n_boxes, rows, 2 * rows
 
     def _set_attributes(self, found: Fitted, chunks: list[Chunk]) -> None:
         """Replace the results of an earlier fit, whose temporary files are removed."""
@@ -511,6 +528,7 @@ class QuickShift:
     def _passes(self) -> Iterator[Passes]:
         """Yield passes over the files of the fit, whose results are not kept."""
         fit = self._fit
+        check_kept(fit.passes.store)
         with closing(self._executor(self.n_samples_)) as executor:
             yield replace(fit.passes, executor=executor, keeps=False)
 
@@ -538,10 +556,10 @@ def _in_coordinates(
 
 
 def _written(value: Any) -> Any:
-    """Return a parameter with every digit of its numbers in its repr, which arrays shorten."""
-    if not isinstance(value, np.ndarray | list | tuple):
+    """Return a parameter such that equal values have the same repr, which shows every digit."""
+    if value is None or isinstance(value, str):
         return value
     try:
         return np.asarray(value, dtype=np.float64).tolist()
-    except (TypeError, ValueError):  # refused later, where the parameter is checked
+    except (TypeError, ValueError, OverflowError):  # refused later, where it is checked
         return repr(value)

@@ -14,7 +14,8 @@ from quickshift.distributed.absent import Absent
 from quickshift.distributed.plan.fits import Fit
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.stitch import Leaves, pieces_of
-from quickshift.distributed.store import TemporaryFolder, joined_ids, published
+from quickshift.distributed.store import TemporaryFolder, joined_ids
+from quickshift.files import published
 from quickshift.spaces import Space
 
 __all__ = [

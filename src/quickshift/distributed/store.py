@@ -29,7 +29,6 @@ before its own, plus its place in its own box.
 """
 
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -42,24 +41,24 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any, BinaryIO, NoReturn, Self
 from urllib.parse import unquote
-from uuid import uuid4
 
 import numpy as np
 
 from quickshift.arrays import Floats, Indices
 from quickshift.checks.numbers import check_path
 from quickshift.distributed.partition import Partition
+from quickshift.files import published
 
 __all__ = [
     "BLOCK",
     "Store",
     "TemporaryFolder",
+    "check_kept",
     "joined_ids",
     "local_folder",
     "publish",
     "publish_bytes",
     "publish_ids",
-    "published",
 ]
 
 BLOCK = 2048  # rows per block; a halo reads whole blocks
@@ -83,15 +82,20 @@ def local_folder(directory: str | Path) -> Path:
     path = check_path(directory, "directory")
     given = str(directory)
     scheme = re.match("([a-z][a-z0-9+.-]+):/", given)
-    if scheme is None:
-        return path.resolve()
-    local = given.partition("://")[2]
-    if scheme[1] in ("file", "local") and local.startswith("/"):
-        return Path(unquote(local) if scheme[1] == "file" else local).resolve()
-    raise ValueError(
-        f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount the remote "
-        f"storage, and pass the path under which all workers see it."
-    )
+    if scheme is not None:
+        local = given.partition("://")[2]
+        if scheme[1] not in ("file", "local") or not local.startswith("/"):
+            raise ValueError(
+                f"directory is {given!r}, expected the path of a folder or a file:// URL. Mount "
+                f"the remote storage, and pass the path under which all workers see it."
+            )
+        path = Path(unquote(local) if scheme[1] == "file" else local)
+    if path.is_file():
+        raise NotADirectoryError(
+            f"directory is {given!r}, which is a file; expected a folder for the files of the run. "
+            f"Choose another name, or leave it out for a temporary folder."
+        )
+    return path.resolve()
 
 
 class TemporaryFolder:
@@ -127,13 +131,13 @@ class TemporaryFolder:
 
 def publish(path: Path, array: Any) -> None:
     """Write an array to a file that appears under its name only when it is complete."""
-    with published(path) as file:
+    with _published(path) as file:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def publish_bytes(path: Path, content: bytes) -> None:
     """Write bytes to a file in the same way."""
-    with published(path) as file:
+    with _published(path) as file:
         file.write(content)
 
 
@@ -143,7 +147,7 @@ def publish_ids(folder: Path, ids: Any) -> None:
 
     batch = pa.record_batch({"ids": ids})
     with (
-        published(folder / _IDS) as file,
+        _published(folder / _IDS) as file,
         pa.ipc.new_file(file, batch.schema) as writer,
     ):
         writer.write_batch(batch)
@@ -166,19 +170,11 @@ _IDS = "ids.arrow"
 
 
 @contextmanager
-def published(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file in the same folder, which gets its name at the end, unless there was an error.
-
-    No other process writes to it, so the last of several that publish the same path wins.
-    """
+def _published(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of a run for writing; no other process writes to it before it has its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with published(path) as file:
+        yield file
 
 
 @dataclass(frozen=True)
@@ -294,6 +290,16 @@ class Store:
 
     def _shared(self, name: str) -> Path:
         return Path(self.directory) / f"{name}.npy"
+
+
+def check_kept(store: Store) -> None:
+    """Raise if the folder of a run is gone, such as on a machine that has only the pickle."""
+    if not Path(store.directory).is_dir():
+        raise FileNotFoundError(
+            f"the folder {store.directory} of this fit does not exist, expected the files of the "
+            f"run: labels and all other results per row are read from them. Restore the folder, or "
+            f"fit again."
+        )
 
 
 _DATA = {"points", "rows", "weights", "given", "blocks", "locations"}

@@ -7,6 +7,7 @@ from uuid import uuid4
 import numpy as np
 
 from quickshift.arrays import Indices
+from quickshift.checks.numbers import described
 
 __all__ = ["check_versions"]
 
@@ -33,9 +34,16 @@ def check_versions(client: Any) -> None:
 
     Raises
     ------
+    TypeError
+        If it is no client.
     RuntimeError
         If a worker has another version of quickshift or none, or cannot run the trial task.
     """
+    if not hasattr(client, "get_versions"):
+        raise TypeError(
+            f"client is {described(client)}, expected a dask.distributed.Client. Write "
+            f"client=Client(...) with the address of the scheduler or the cluster."
+        )
     found = client.get_versions(packages=["quickshift"])
     own, scheduler = found["client"]["packages"], found["scheduler"]["packages"]
     workers = {address: each["packages"] for address, each in found["workers"].items()}

@@ -3,7 +3,7 @@
 import hashlib
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,10 +99,16 @@ class Passes:
         return self.run(name, function, [(self.store, box, *arguments) for box in boxes])
 
     def _path_of(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> Path:
-        """Return the file of a pass's results: it differs if the arguments differ."""
+        """Return the file of a pass's results: it differs if the arguments differ.
+
+        The limit of memory is left out, because it may be raised when a run is resumed.
+        """
         count = self._names[name] = self._names.get(name, -1) + 1
+        stores = {id(a): a for some in arguments for a in some if isinstance(a, Store)}
+        plain = {key: replace(store, most_rows=None) for key, store in stores.items()}
+        named = [tuple(plain.get(id(a), a) for a in some) for some in arguments]
         # Compared with the digest of another run, and never loaded.
-        digest = hashlib.sha256(pickle.dumps(list(arguments))).hexdigest()[:16]
+        digest = hashlib.sha256(pickle.dumps(named)).hexdigest()[:16]
         return Path(self.store.directory) / "passes" / f"{name}-{count}-{digest}.npz"
 
 

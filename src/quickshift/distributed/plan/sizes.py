@@ -6,7 +6,13 @@ from quickshift.checks.numbers import check_positive, check_whole
 from quickshift.distributed.executors import DaskWorkers, Executor
 from quickshift.memory import available_memory, fit_bytes, local_fit_bytes, prepare_bytes
 
-__all__ = ["PARTITIONS_EXPECTED", "memory_for", "number_of_boxes", "rows_per_box"]
+__all__ = [
+    "PARTITIONS_EXPECTED",
+    "check_memory",
+    "memory_for",
+    "number_of_boxes",
+    "rows_per_box",
+]
 
 _MOST_ROWS = 4_000_000  # of a box; larger boxes only make tasks longer
 _FEW_ROWS = 50_000  # a box with fewer rows is not worth a task of its own
@@ -37,6 +43,16 @@ def memory_for(limit: float | str, executor: Executor) -> int:
         raise ValueError(f"memory_limit is {limit!r}, expected a number of bytes or 'auto'.")
     workers = executor.memory if isinstance(executor, DaskWorkers) else None
     return (available_memory() if workers is None else workers) // 2
+
+
+def check_memory(memory: int, before: int) -> None:
+    """Raise if a run is resumed with less memory than its boxes were made for."""
+    if memory < before:
+        raise ValueError(
+            f"memory_limit is {memory} bytes, expected at least {before}: the run that is resumed "
+            f"has divided the rows for this limit. Raise memory_limit, or fit with resume=False to "
+            f"divide them again."
+        )
 
 
 def rows_per_box(

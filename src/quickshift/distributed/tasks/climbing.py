@@ -155,6 +155,8 @@ def highest_first(
 ) -> Indices:
     """Return the order of some rows, the highest first; the first of duplicate rows is higher."""
     by_row = np.argsort(rows)
+    if not by_row.size:
+        return by_row  # a tree needs at least one row
     samples = build_samples(
         np.ascontiguousarray(points[by_row]), None, store.partition.period, n_jobs=1
     )
