@@ -143,13 +143,18 @@ def tables(rows: list[Row]) -> dict[str, str]:
                 chosen = select(rows, case=case, d=d, depth=depth)
                 cells = [violations(select(chosen, n=n)) for n in sizes]
                 lines.append([case, str(d), f"{depth:g}", *cells])
-    return {"violations": markdown(lines)}
+    draws = [f"{max(column(select(rows, n=n), 'draws')):.0f} at n = {spaced(n)}" for n in sizes]
+    return {"violations": markdown(lines), "draws": ", ".join(draws)}
 
 
 def violations(rows: list[Row]) -> str:
-    """Return the share of draws with a violation."""
-    bad, draws = int(column(rows, "bad_draws").sum()), int(column(rows, "draws").sum())
-    return interval(share(bad, draws), 2)
+    """Return the share of draws with a violation.
+
+    Rows of several valleys have the same seeds, so the interval counts each draw only once.
+    """
+    bad, draws = column(rows, "bad_draws"), column(rows, "draws")
+    runs = int(draws.max())
+    return interval(share(runs * bad.sum() / draws.sum(), runs), 2)
 
 
 def summary(rows: list[Row]) -> str:
