@@ -143,13 +143,18 @@ def tables(rows: list[Row]) -> dict[str, str]:
                 chosen = select(rows, case=case, d=d, depth=depth)
                 cells = [violations(select(chosen, n=n)) for n in sizes]
                 lines.append([case, str(d), f"{depth:g}", *cells])
-    return {"violations": markdown(lines)}
+    draws = [f"{max(column(select(rows, n=n), 'draws')):.0f} at n = {spaced(n)}" for n in sizes]
+    return {"violations": markdown(lines), "draws": ", ".join(draws)}
 
 
 def violations(rows: list[Row]) -> str:
-    """Return the share of draws with a violation."""
-    bad, draws = int(column(rows, "bad_draws").sum()), int(column(rows, "draws").sum())
-    return interval(share(bad, draws), 2)
+    """Return the share of draws with a violation.
+
+    Rows of several valleys have the same seeds, so the interval counts each draw only once.
+    """
+    bad, draws = column(rows, "bad_draws"), column(rows, "draws")
+    runs = int(draws.max())
+    return interval(share(runs * bad.sum() / draws.sum(), runs), 2)
 
 
 def summary(rows: list[Row]) -> str:
@@ -164,11 +169,14 @@ def summary(rows: list[Row]) -> str:
 
 def draw(rows: list[Row], figure: Any) -> None:
     """Draw the share of draws with a violation against n, one panel per case."""
-    cases = values(rows, "case")
+    from matplotlib.lines import Line2D
+
+    cases, depths, dimensions = (values(rows, name) for name in ("case", "depth", "d"))
+    styles = dict(zip(dimensions, ("o-", "s--", "^:"), strict=False))
     axes = figure.subplots(1, len(cases), sharey=True, squeeze=False)[0]
     for ax, case in zip(axes, cases, strict=True):
-        for color, depth in enumerate(values(rows, "depth")):
-            for d, style in ((1, "o-"), (2, "s--")):
+        for color, depth in enumerate(depths):
+            for d, style in styles.items():
                 chosen = select(rows, case=case, d=d, depth=depth)
                 sizes = values(chosen, "n")
                 bad = [
@@ -176,10 +184,12 @@ def draw(rows: list[Row], figure: Any) -> None:
                     for n in sizes
                     if (some := select(chosen, n=n))
                 ]
-                label = f"depth {depth:g}, d = {d}" if chosen else None
-                ax.plot(sizes, bad, style, ms=3, color=f"C{color}", label=label)
+                ax.plot(sizes, bad, style, ms=3, color=f"C{color}")
         ax.set(xscale="log", xlabel="n", ylim=(-0.03, 1.03))
         ax.set_title(case)
     axes[0].set_ylabel("share of draws with a violation")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", frameon=False)
+    handles = [Line2D([], [], color=f"C{i}", label=f"depth {x:g}") for i, x in enumerate(depths)]
+    for d, style in styles.items():
+        mark = {"marker": style[0], "linestyle": style[1:], "color": "gray", "ms": 3}
+        handles.append(Line2D([], [], **mark, label=f"d = {d}"))
+    figure.legend(handles=handles, loc="outside right center", frameon=False)

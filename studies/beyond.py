@@ -33,22 +33,21 @@ TAU_SHARE = 0.225  # of the distance between modes: 0.9 r_M / 2, where r_M is ha
 
 @dataclass(frozen=True)
 class Form:
-    """Sizes, and draws of each."""
+    """Draws of each size."""
 
-    sizes: tuple[int, ...]
-    draws: int
+    draws: dict[int, int]
 
 
 FORMS = {
-    "quick": Form((1000,), 3),
-    "middle": Form((1000, 10_000), 10),
-    "full": Form((1000, 10_000, 30_000), 30),
+    "quick": Form({1000: 3}),
+    "middle": Form({1000: 10, 10_000: 10}),
+    "full": Form({1000: 30, 10_000: 12, 30_000: 6}),
 }
 
 
 def jobs(form: Form) -> list[Job]:
     """List one job per case, size and draw."""
-    return [(c, n, s) for c in CASES for n in form.sizes for s in range(form.draws)]
+    return [(c, n, s) for c in CASES for n, draws in form.draws.items() for s in range(draws)]
 
 
 def within(n: int, seed: int) -> tuple[Floats, Labels, float]:
@@ -163,7 +162,11 @@ def tables(rows: list[Row]) -> dict[str, str]:
                 number, many = f"{np.median(counts):g}", f"{np.median(large):g}"
                 rand = interval(median(column(some, "rand")), 2)
                 lines.append([case, spaced(n), method, number, many, right, rand])
-    return {"cases": markdown(lines), "draws": str(len(values(rows, "seed")))}
+    draws = [
+        f"{len(values(select(rows, n=n), 'seed'))} draws of {spaced(n)} samples"
+        for n in values(rows, "n")
+    ]
+    return {"cases": markdown(lines), "draws": ", ".join(draws)}
 
 
 def summary(rows: list[Row]) -> str:

@@ -31,12 +31,15 @@ def hausdorff(a: Floats, b: Floats) -> float:
 def slope(sizes: Sequence[float], samples: Sequence[Floats], seed: int = 0) -> Floats:
     """Return the slope of log median against log n, and the ends of its 95 % interval.
 
-    ``samples[i]`` has the errors at ``sizes[i]``, one per draw. The interval is the bootstrap's:
-    draws are resampled within each size, and the line is fitted again.
+    ``samples[i]`` has the errors at ``sizes[i]``, one per draw. Least squares weights each size by
+    its number of draws, to which the variance of a median is inversely proportional. The interval
+    is the bootstrap's: draws are resampled within each size, and the line is fitted again.
     """
     rng = np.random.default_rng(seed)
     x = np.log(np.array(sizes, dtype=np.float64))
-    line = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    weight = np.array([len(values) for values in samples], dtype=np.float64)
+    away = x - np.average(x, weights=weight)
+    line = weight * away / (weight * away**2).sum()
 
     def fit(some: list[Floats]) -> float:
         return float(line @ np.log([np.median(values) for values in some]))
@@ -52,7 +55,7 @@ def median(values: Floats, seed: int = 0) -> Floats:
     return np.array([np.median(values), *np.percentile(again, [2.5, 97.5])])
 
 
-def share(hits: int, runs: int) -> Floats:
+def share(hits: float, runs: int) -> Floats:
     """Return a share and the ends of Wilson's 95 % interval for its probability.
 
     Examples

@@ -70,6 +70,7 @@ class Bar:
     def __init__(self, title: str, total: int) -> None:
         self.title, self.total = title, total
         self.began = time.monotonic()
+        self.cpu_before = cpu_seconds()
 
     def show(self, done: int) -> None:
         """Draw the bar after a number of jobs."""
@@ -83,9 +84,17 @@ class Bar:
         sys.stderr.flush()
 
     def close(self) -> None:
-        """End the line, with the time that has passed."""
+        """End the line, with the time that has passed and the CPU time that was used."""
         passed = time.monotonic() - self.began
-        sys.stderr.write(f"\r{self.title}: {self.total} jobs in {passed:.0f} s{'':50}\n")
+        cpu = cpu_seconds() - self.cpu_before
+        took = f"{self.total} jobs in {passed:.0f} s, {cpu:.0f} s of CPU time"
+        sys.stderr.write(f"\r{self.title}: {took}{'':50}\n")
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its finished children, user and system."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
