@@ -142,8 +142,8 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data (ARGS="--only quickshift"), write docs/labelled.md
 	.venv-bench/bin/python benchmarks/labelled.py $(ARGS)
 
-one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster, write docs/local_scale.md
-	.venv-bench/bin/python benchmarks/one_cluster.py
+one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster (ARGS=--gaussian: an hour), write docs/local_scale.md
+	.venv-bench/bin/python benchmarks/one_cluster.py $(ARGS)
 
 study: .venv-bench/.installed .venv-bench/.group-bench  ## measure a claim of the paper (NAME=modes ARGS=--quick), write its page in docs/studies
 	.venv-bench/bin/python -m studies.run $(NAME) $(ARGS)

@@ -1,9 +1,9 @@
 """Count how often the default finds one cluster in samples of one group, for docs/local_scale.md.
 
-    python benchmarks/one_cluster.py               a few minutes; writes the table of the page
-    python benchmarks/one_cluster.py --gaussian    prints counts for one Gaussian with up to 784
-                                                   features and 100 000 samples: an hour and a half
-    python benchmarks/one_cluster.py --gaussian 10000x784
+    python benchmarks/one_cluster.py               a few minutes; writes the table of distributions
+    python benchmarks/one_cluster.py --gaussian    writes that of one Gaussian with up to 784
+                                                   features and 100 000 samples: an hour
+    python benchmarks/one_cluster.py --gaussian 10000x784    only prints these counts
 
 Every distribution has one mode or one connected plateau, so one cluster is right. The Gaussian is
 what the threshold is simulated for (benchmarks/calibrate.py); the others are flatter or have longer
@@ -13,6 +13,7 @@ tails. Each number is the share of 100 samples, in percent.
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -25,13 +26,16 @@ from numpy.typing import NDArray
 from quickshift import QuickShift
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "local_scale.md"
-START, END = "<!-- one cluster -->", "<!-- end of one cluster -->"
 FEATURES = (1, 2, 5)
 SAMPLES = (200, 1000, 5000)
 SEEDS = range(1000, 1100)  # not those of the calibration
+GAUSSIAN_SEEDS = range(700, 800)
+RULES = ("local", "auto")
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Array]
+Cell = tuple[int, int]  # number of samples, number of features
+Counts = dict[tuple[int, int, str], int]  # by cell and rule
 
 
 def ball(rng: np.random.Generator, n: int, d: int) -> Array:
@@ -102,7 +106,7 @@ def table() -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def gaussian_cells() -> list[tuple[int, int]]:
+def gaussian_cells() -> list[Cell]:
     """Return the numbers of samples and of features for which the thresholds are verified."""
     features = (1, 2, 3, 5, 10, 20, 30, 50, 100, 784)
     cells = [(n, d) for n in (30, 200, 1000, 10_000) for d in features]
@@ -117,34 +121,55 @@ def is_one_gaussian(bandwidth: str, n: int, d: int, seed: int) -> bool:
     return QuickShift(bandwidth, n_jobs=1).fit(X).n_clusters_ == 1
 
 
-def count_gaussians(cells: list[tuple[int, int]]) -> None:
-    """Print how many of 100 samples of one Gaussian are one cluster, for each cell."""
+def count_gaussians(cells: list[Cell]) -> Counts:
+    """Count how many of 100 samples of one Gaussian are one cluster, for each cell and rule."""
+    counts = {}
     with ProcessPoolExecutor() as pool:
-        for n, d in cells:
-            for bandwidth in ("local", "auto"):
-                start = time.perf_counter()
-                ones = sum(pool.map(partial(is_one_gaussian, bandwidth, n, d), range(100)))
-                seconds = time.perf_counter() - start
-                print(f"{bandwidth} {n} x {d}: {ones} of 100, {seconds:.0f} s", flush=True)
+        for (n, d), bandwidth in itertools.product(cells, RULES):
+            start = time.perf_counter()
+            ones = sum(pool.map(partial(is_one_gaussian, bandwidth, n, d), GAUSSIAN_SEEDS))
+            seconds = time.perf_counter() - start
+            print(f"{bandwidth} {n} x {d}: {ones} of 100, {seconds:.0f} s", flush=True)
+            counts[n, d, bandwidth] = ones
+    return counts
 
 
-def cell_from(text: str) -> tuple[int, int]:
+def table_of_gaussians(counts: Counts) -> str:
+    """Return a Markdown table with one row per number of features, and one column per size."""
+    sizes, features = (sorted({cell[i] for cell in counts}) for i in (0, 1))
+    lines = [["features", *(f"n = {n:,}".replace(",", " ") for n in sizes)]]
+    lines.append(["---"] * len(lines[0]))
+    for d in features:
+        pairs = [[str(counts.get((n, d, rule), "")) for rule in RULES] for n in sizes]
+        lines.append([str(d), *(" / ".join(pair) if all(pair) else "" for pair in pairs)])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def replace_table(name: str, text: str) -> None:
+    """Put a table into the page, between the comments of this name."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, rest = PAGE.read_text(encoding="utf-8").split(start)
+    after = rest.split(end)[1]
+    PAGE.write_text(f"{before}{start}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def cell_from(text: str) -> Cell:
     """Read "10000x20" as 10 000 samples of 20 features."""
     n, d = text.split("x")
     return int(n), int(d)
 
 
 def main() -> None:
-    """Put the table into the page, or count Gaussians."""
+    """Measure one of the tables, and put it into the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gaussian", nargs="*", type=cell_from, metavar="SAMPLESxFEATURES")
     given = parser.parse_args()
-    if given.gaussian is not None:
-        count_gaussians(given.gaussian or gaussian_cells())
-        return
-    before, rest = PAGE.read_text(encoding="utf-8").split(START)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{START}\n{table()}\n{END}{after}", encoding="utf-8")
+    if given.gaussian:
+        count_gaussians(given.gaussian)
+    elif given.gaussian is not None:
+        replace_table("one Gaussian", table_of_gaussians(count_gaussians(gaussian_cells())))
+    else:
+        replace_table("one cluster", table())
 
 
 if __name__ == "__main__":
