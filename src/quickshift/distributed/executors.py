@@ -184,8 +184,9 @@ def _outcome(task: _Task) -> Any:
     if _is_lost(task.future):
         return RuntimeError(
             f"its process ended {_TRIES + 1} times without an answer. If it was killed because "
-            f"memory ran out, lower memory_limit. In a script, the call of fit must be inside `if "
-            f"__name__ == '__main__':`, because processes import the script"
+            f"memory ran out, lower memory_limit and fit with resume=False, which divides the rows "
+            f"into smaller boxes. In a script, the call of fit must be inside `if __name__ == "
+            f"'__main__':`, because processes import the script"
         )
     error = task.future.exception()
     return task.future.result() if error is None else error
