@@ -182,7 +182,8 @@ matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in m
 raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
 	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)
 
-interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at 50 random times of four commands
+interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at random times of every long call, and at 50 of four commands; kill these 50 times each
+	$(BIN)/python -W ignore tests/interrupts.py
 	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
