@@ -211,7 +211,7 @@ clean:  ## remove everything that the other targets create
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
 .venv-asan/.installed: SETTINGS := --config-settings cmake.define.QUICKSHIFT_SANITIZE=address,undefined
-.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping"
+.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" --config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
 
 $(VENVS:%=%/.base): %/.base: pyproject.toml
 	test -x $*/bin/python || $(PYTHON) -m venv $*

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Flags, Floats, Numbers
-from quickshift.cli.files.arrays import read_npy
+from quickshift.cli.files.arrays import NpyFile
 from quickshift.cli.files.features import (
     check_finite,
     choose_columns,
@@ -224,7 +224,7 @@ def _csv_size(source: Source, path: Path) -> tuple[int, int]:
 
 
 def _npy_size(source: Source, _: Path) -> tuple[int, int]:
-    shape = read_npy(source.path).shape
+    shape = NpyFile(source.path).shape
     return shape[0], int(np.prod(shape[1:]))
 
 
@@ -238,7 +238,7 @@ def _parquet_size(_: Source, path: Path) -> tuple[int, int]:
 def _arrow_size(source: Source, _: Path) -> tuple[int, int]:
     import pyarrow as pa
 
-    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+    with pa.OSFile(source.path) as opened, pa.ipc.open_file(opened) as file:
         n_rows = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
         return n_rows, len(file.schema)
 
@@ -300,17 +300,18 @@ def _csv_parts(source: Source, used: list[str], schema: Any) -> Iterator[Any]:
 
 
 def _npy_parts(source: Source) -> Iterator[tuple[Any, Any]]:
-    array = read_npy(source.path)
-    if array.ndim not in (1, 2):
+    array = NpyFile(source.path)
+    if len(array.shape) not in (1, 2):
         raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
-    if not array.size:
+    if not np.prod(array.shape):
         raise ValueError("it has no values, expected at least one row and one column")
-    wide = array.reshape(len(array), -1)
+    n_rows = array.shape[0]
 
     def part(row: int) -> Any:
-        return table_from({str(i): c for i, c in enumerate(wide[row : row + _ROWS].T)})
+        rows = array[slice(row, min(row + _ROWS, n_rows)),]
+        return table_from({str(i): c for i, c in enumerate(rows.reshape(len(rows), -1).T)})
 
-    yield part(0).schema, lambda _: (part(row) for row in range(0, len(wide), _ROWS))
+    yield part(0).schema, lambda _: (part(row) for row in range(0, n_rows, _ROWS))
 
 
 def _parquet_parts(source: Source) -> Iterator[tuple[Any, Any]]:
@@ -325,7 +326,7 @@ def _parquet_parts(source: Source) -> Iterator[tuple[Any, Any]]:
 def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
     import pyarrow as pa
 
-    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+    with pa.OSFile(source.path) as opened, pa.ipc.open_file(opened) as file:
         numbers = range(file.num_record_batches)
         parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
         yield file.schema, lambda _: parts
