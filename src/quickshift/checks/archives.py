@@ -1,6 +1,7 @@
 """Checks of files of arrays before they are read: whether they can be as large as they declare."""
 
 import math
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ DAMAGED = (
     SyntaxError,
     TypeError,
     ValueError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )

@@ -3,6 +3,8 @@
 import io
 import math
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -34,7 +36,7 @@ class NpyFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        with Path(path).open("rb") as file:
+        with Path(path).open("rb") as file, _explained():
             declared = check_declared(file, Path(path).stat().st_size, "it")
         self.shape, self._dtype = declared.shape, declared.dtype
         self._begin, self._reversed = declared.begin, declared.fortran
@@ -91,8 +93,9 @@ def read_npy(file: str | IO[bytes]) -> Numbers:
     """
     if isinstance(file, str):
         return NpyFile(file)[()]
-    check_declared(file, file.seek(0, io.SEEK_END), "it")
-    array: Numbers = np.load(file, allow_pickle=False)
+    with _explained():
+        check_declared(file, file.seek(0, io.SEEK_END), "it")
+        array: Numbers = np.load(file, allow_pickle=False)
     return array
 
 
@@ -108,15 +111,13 @@ def read_npz(file: str | IO[bytes]) -> dict[str, Numbers]:
     -------
     dict of ndarray
     """
-    try:
+    with _explained():
         with zipfile.ZipFile(file) as archive:
             check_archive(archive)
         if not isinstance(file, str):
             file.seek(0)
         with np.load(file, allow_pickle=False) as loaded:
             arrays: dict[str, Numbers] = dict(loaded)
-    except DAMAGED as error:
-        raise ValueError(str(error) or type(error).__name__) from error
     if not arrays:
         raise ValueError("it has no arrays, expected at least one")
     shapes = {name: array.shape for name, array in arrays.items()}
@@ -124,3 +125,12 @@ def read_npz(file: str | IO[bytes]) -> dict[str, Numbers]:
     if len(lengths) > 1 or any(len(shape) not in (1, 2) for shape in shapes.values()):
         raise ValueError(f"its arrays have the shapes {shapes}, expected equal numbers of rows")
     return arrays
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn all that readers raise for damaged files into a ValueError."""
+    try:
+        yield
+    except DAMAGED as error:
+        raise ValueError(str(error) or type(error).__name__) from error

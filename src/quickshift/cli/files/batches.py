@@ -24,11 +24,11 @@ from quickshift.cli.files.tables import (
     Source,
     csv_options,
     csv_schema,
+    explained,
     first_line,
     parquet_writer,
     read_table,
     table_from,
-    unreadable,
 )
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
@@ -98,7 +98,7 @@ def spool(
     check_input(source.path)
     path, n_rows, n_missing, first_missing = folder / "table.parquet", 0, 0, -1
     with ExitStack() as stack:
-        try:
+        with explained(source):
             schema, parts = stack.enter_context(_opened(source, folder))
             names = choose_columns(schema, columns, weights=weights, others=others)
             weight = None if weights is None else resolve_column(schema, weights)
@@ -106,17 +106,17 @@ def spool(
             if source.kind in ("csv", "tsv"):
                 schema = _with_texts(schema, used)
             written = _with_floats(schema, used)
-            writer = stack.enter_context(parquet_writer(path, written))
-            for part in parts(used):
+        writer = stack.enter_context(parquet_writer(path, written))
+        for part in _named(parts(used), source):
+            with explained(source):
                 missing = _missing(part, used, n_rows + n_missing)
-                if missing.any() and not n_missing:
-                    first_missing = n_rows + int(np.flatnonzero(missing)[0])
-                n_missing += int(np.count_nonzero(missing))
                 kept = part.filter(pa.array(~missing)) if missing.any() else part
-                n_rows += kept.num_rows
-                writer.write_table(kept.cast(written, safe=False))
-        except (pa.ArrowException, ValueError, EOFError) as error:
-            raise CommandError(unreadable(source, error)) from error
+                kept = kept.cast(written, safe=False)
+            if missing.any() and not n_missing:
+                first_missing = n_rows + int(np.flatnonzero(missing)[0])
+            n_missing += int(np.count_nonzero(missing))
+            n_rows += kept.num_rows
+            writer.write_table(kept)
     if n_missing and not drop_missing:
         raise CommandError(
             f"{n_missing} of {n_rows + n_missing} rows have missing values, the first is row "
@@ -330,6 +330,12 @@ def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
         numbers = range(file.num_record_batches)
         parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
         yield file.schema, lambda _: parts
+
+
+def _named(parts: Iterator[Any], source: Source) -> Iterator[Any]:
+    """Yield parts of a table; errors of its reader name the file."""
+    with explained(source):
+        yield from parts
 
 
 def _with_texts(schema: Any, used: list[str]) -> Any:
