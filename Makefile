@@ -76,7 +76,7 @@ coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.g
 mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
 	$(BIN)/python scripts/mutate.py $(ARGS)
 
-scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (if there are 52 GB of memory)
+scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (in a fit if there are 52 GB of memory)
 	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
 
 soak: .venv/.installed .venv/.group-test  ## ten minutes of random calls in one process (ARGS="--seconds 60"); memory stays flat
@@ -211,7 +211,7 @@ clean:  ## remove everything that the other targets create
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
 .venv-asan/.installed: SETTINGS := --config-settings cmake.define.QUICKSHIFT_SANITIZE=address,undefined
-.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" --config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
+.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" --config-settings cmake.define.QUICKSHIFT_OPTIMIZE=-O1
 
 $(VENVS:%=%/.base): %/.base: pyproject.toml
 	test -x $*/bin/python || $(PYTHON) -m venv $*
