@@ -1,5 +1,6 @@
 """Arrays in .npy and .npz files, read only if they can be as large as they declare."""
 
+import errno
 import io
 import math
 import zipfile
@@ -132,5 +133,7 @@ def _explained() -> Iterator[None]:
     """Turn all that readers raise for damaged files into a ValueError."""
     try:
         yield
-    except DAMAGED as error:
+    except (*DAMAGED, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a place before the file
+            raise
         raise ValueError(str(error) or type(error).__name__) from error
