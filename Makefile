@@ -73,7 +73,7 @@ coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.g
 	llvm-cov report $(COVERED) | awk 'BEGIN { short = 1 } { print } $$1 == "TOTAL" { short = $$10 + 0 < 95 } END { exit short }'
 	.venv-coverage/bin/python -m coverage report
 
-mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
+mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and stages in small ways, and list what no test notices (ARGS="--only kernels")
 	$(BIN)/python scripts/mutate.py $(ARGS)
 
 scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (in a fit if there are 52 GB of memory)
@@ -182,9 +182,9 @@ matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in m
 raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
 	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)
 
-interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at random times of every long call, and at 50 of four commands; kill these 50 times each
+interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at random times of every long call, and at 50 of four commands; kill commands, and change their input while it is read
 	$(BIN)/python -W ignore tests/interrupts.py
-	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py $(ARGS)
+	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py tests/test_cli_faults.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery
