@@ -73,10 +73,10 @@ coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.g
 	llvm-cov report $(COVERED) | awk 'BEGIN { short = 1 } { print } $$1 == "TOTAL" { short = $$10 + 0 < 95 } END { exit short }'
 	.venv-coverage/bin/python -m coverage report
 
-mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and significance in small ways, and list what no test notices (ARGS="--only kernels")
+mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and stages in small ways, and list what no test notices (ARGS="--only kernels")
 	$(BIN)/python scripts/mutate.py $(ARGS)
 
-scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (if there are 52 GB of memory)
+scale: .venv/.installed .venv/.group-test  ## sizes at which others have failed: a million duplicates, 2^31 numbers (in a fit if there are 52 GB of memory)
 	QUICKSHIFT_SCALE=1 $(BIN)/python -m pytest -m scale tests/test_limits.py $(ARGS)
 
 soak: .venv/.installed .venv/.group-test  ## ten minutes of random calls in one process (ARGS="--seconds 60"); memory stays flat
@@ -182,8 +182,9 @@ matrix: .venv/.installed .venv/.group-test  ## compare partitions with fits in m
 raster: .venv/.installed .venv/.group-test  ## segment a GeoTIFF of 4000 x 4000 pixels by windows, and compare with the whole
 	QUICKSHIFT_RASTER=4000 $(BIN)/python -m pytest tests/test_cli_rasters.py $(ARGS)
 
-interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at 50 random times of four commands
-	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py $(ARGS)
+interrupts: .venv/.installed .venv/.group-test  ## press Ctrl-C at random times of every long call, and at 50 of four commands; kill commands, and change their input while it is read
+	$(BIN)/python -W ignore tests/interrupts.py
+	QUICKSHIFT_INTERRUPTS=50 $(BIN)/python -m pytest -s tests/test_cli_interrupts.py tests/test_cli_faults.py $(ARGS)
 
 docs: .venv/.installed .venv/.group-docs  ## HTML in docs/_build/html; warnings are errors
 	rm -rf docs/api docs/gallery
@@ -210,7 +211,7 @@ clean:  ## remove everything that the other targets create
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
 .venv-asan/.installed: SETTINGS := --config-settings cmake.define.QUICKSHIFT_SANITIZE=address,undefined
-.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping"
+.venv-coverage/.installed: SETTINGS := --config-settings cmake.define.CMAKE_CXX_COMPILER=clang++ --config-settings "cmake.define.CMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" --config-settings cmake.define.QUICKSHIFT_OPTIMIZE=-O1
 
 $(VENVS:%=%/.base): %/.base: pyproject.toml
 	test -x $*/bin/python || $(PYTHON) -m venv $*

@@ -34,6 +34,10 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {
     "quickshift.kernels": ["test_kernels.py"],
     "quickshift.bandwidth": ["test_bandwidth.py", "test_scale.py", "test_rules.py"],
+    "quickshift.stages.forest": ["test_forest.py", "test_quick_shift_cuts.py"],
+    "quickshift.stages.membership": ["test_predict_proba.py"],
+    "quickshift.stages.parent_graph": ["test_parent_graph.py"],
+    "quickshift.stages.rules": ["test_rules.py", "test_bandwidth.py"],
     "quickshift.stages.tree.significance": ["test_significance.py", "test_clusters.py"],
 }
 PRELOADED = ("numpy", "scipy.special", "scipy.spatial", "sklearn.base", "pytest")

@@ -49,12 +49,25 @@ def folder(tmp_path, monkeypatch):
     np.savez(tmp_path / "same.npz", a=np.zeros((3, 2)), a0=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("X.npy", HUGE)
+    (tmp_path / "moved.npz").write_bytes(moved_archive(tmp_path / "unequal.npz"))
+    (tmp_path / "header.npy").write_bytes(b"\x93NUMPY\x01\x00\x02\x00((" + bytes(20))
     for suffix in ("csv", "parquet", "arrow", "npy", "npz"):
         (tmp_path / f"junk.{suffix}").write_bytes(JUNK)
     return tmp_path
 
 
+def moved_archive(path):
+    """Return an archive whose directory says that a member begins before the file."""
+    content = bytearray(path.read_bytes())
+    end = content.rindex(b"PK\x05\x06")
+    directory = int.from_bytes(content[end + 16 : end + 20], "little")
+    content[end + 16 : end + 20] = (directory + 1000).to_bytes(4, "little")
+    return content
+
+
 BAD_DATA = {
+    "moved.npz": "moved.npz cannot be read as npz: [Errno 22] Invalid argument",
+    "header.npy": "header.npy cannot be read as npy",
     "nowhere.csv": "nowhere.csv does not exist. Check the path.",
     "points.csv -c z": "there is no column 'z', expected one of 'x', 'y'",
     "points.csv -c 7": "or a number from 0 to 1",

@@ -42,6 +42,23 @@ def test_more_than_two_billion_numbers():
     assert model.n_clusters_ == 2
 
 
+def test_more_than_two_billion_numbers_in_queries(tmp_path):
+    """They are read where they are: most of this file of 8.6 GB is a hole, and takes no disk."""
+    n, d = size(2**21 + 1, 2**11 + 1), 1024
+    far = [1, n // 2, n - 2, n - 1]
+    queries = np.memmap(tmp_path / "queries", dtype=np.float32, mode="w+", shape=(n, d))
+    queries[far] = 50.0
+    queries.flush()
+    queries = np.memmap(tmp_path / "queries", dtype=np.float32, mode="r", shape=(n, d))
+    assert not FULL or queries.size > 2**31
+    samples = np.arange(8)[:, None] * 0.01 + np.repeat([[0.0], [50.0]], 4, axis=0) + np.zeros(d)
+    graph = stages.climb(samples, [3.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+    expected = np.zeros(n)
+    expected[far] = 4
+    found = stages.assign(graph, queries, density=np.zeros(n), tau=1000.0)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_chain_of_parents():
     """Every sample is the parent of the one before it; recursion would need as many frames."""
     n = size(10**6, 10**4)

@@ -174,6 +174,18 @@ def test_none_respects_omp_num_threads(
     assert resolve_threads(None) == expected
 
 
+def test_an_interrupt_is_not_lost_if_the_number_of_threads_is_not_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # In Python 3.11, an error of int() can replace the KeyboardInterrupt of a signal that arrives
+    # while its message is formatted, so no such error may be caught.
+    converted: list[str] = []
+    monkeypatch.setattr(threads, "int", converted.append, raising=False)
+    for text in ("", "all", "-3", "2.5"):
+        assert threads._openmp_limit(text) is None
+    assert converted == []
+
+
 @pytest.mark.usefixtures("six_cores")
 @pytest.mark.parametrize("text", ["", "all", "0", "-3", ",4", "2.5", "0x2", "9" * 5000])
 def test_nonsense_in_omp_num_threads_is_ignored(monkeypatch: pytest.MonkeyPatch, text: str) -> None:

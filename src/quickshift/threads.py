@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = ["resolve_threads"]
 
+_DIGITS = 18  # of a number of threads; more are nonsense
 _MOST = 1024  # more threads would only wait for each other
 
 
@@ -66,12 +67,13 @@ def _allowed_threads() -> int:
 
 
 def _openmp_limit(text: str) -> int | None:
-    """Return the first number of a list such as "4,2", or None if it is not positive."""
-    try:
-        count = int(text.split(",", maxsplit=1)[0])
-    except ValueError:
-        return None
-    return count if count > 0 else None
+    """Return the first number of a list such as "4,2", or None if it is not positive.
+
+    No error is caught here: while Python formats the message of an error that has a repr, it can
+    lose a Ctrl-C.
+    """
+    first = text.split(",", maxsplit=1)[0].strip().removeprefix("+")
+    return (int(first) or None) if first.isdecimal() and len(first) <= _DIGITS else None
 
 
 def _pool_limit() -> int | None:

@@ -1,6 +1,7 @@
 """Checks of files of arrays before they are read: whether they can be as large as they declare."""
 
 import math
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ DAMAGED = (
     SyntaxError,
     TypeError,
     ValueError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
@@ -42,10 +44,16 @@ class Declared:
         Length of each axis.
     dtype : numpy.dtype
         Type of the entries.
+    begin : int
+        Byte of the file at which the first entry begins.
+    fortran : bool
+        Whether the first axis is the one whose entries are next to each other.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    begin: int
+    fortran: bool
 
     @property
     def n_bytes(self) -> int:
@@ -88,13 +96,13 @@ def check_declared(file: IO[bytes], size: int, name: str) -> Declared:
     file.seek(0)
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
     else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    declared = Declared(shape, dtype)
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    declared = Declared(shape, dtype, file.tell(), fortran)
     if min(shape, default=0) < 0 or dtype.hasobject:
         raise ValueError(f"{name} declares {dtype} entries in the shape {shape}")
-    if declared.n_bytes > size - file.tell():
+    if declared.n_bytes > size - declared.begin:
         raise ValueError(
             f"{name} declares {declared.n_bytes} bytes of data, but has {size} bytes only"
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Flags, Floats, Numbers
-from quickshift.cli.files.arrays import read_npy
+from quickshift.cli.files.arrays import NpyFile
 from quickshift.cli.files.features import (
     check_finite,
     choose_columns,
@@ -24,11 +24,11 @@ from quickshift.cli.files.tables import (
     Source,
     csv_options,
     csv_schema,
+    explained,
     first_line,
     parquet_writer,
     read_table,
     table_from,
-    unreadable,
 )
 from quickshift.cli.outcome import CommandError
 from quickshift.extras import optional_import
@@ -98,7 +98,7 @@ def spool(
     check_input(source.path)
     path, n_rows, n_missing, first_missing = folder / "table.parquet", 0, 0, -1
     with ExitStack() as stack:
-        try:
+        with explained(source):
             schema, parts = stack.enter_context(_opened(source, folder))
             names = choose_columns(schema, columns, weights=weights, others=others)
             weight = None if weights is None else resolve_column(schema, weights)
@@ -106,17 +106,17 @@ def spool(
             if source.kind in ("csv", "tsv"):
                 schema = _with_texts(schema, used)
             written = _with_floats(schema, used)
-            writer = stack.enter_context(parquet_writer(path, written))
-            for part in parts(used):
+        writer = stack.enter_context(parquet_writer(path, written))
+        for part in _named(parts(used), source):
+            with explained(source):
                 missing = _missing(part, used, n_rows + n_missing)
-                if missing.any() and not n_missing:
-                    first_missing = n_rows + int(np.flatnonzero(missing)[0])
-                n_missing += int(np.count_nonzero(missing))
                 kept = part.filter(pa.array(~missing)) if missing.any() else part
-                n_rows += kept.num_rows
-                writer.write_table(kept.cast(written, safe=False))
-        except (pa.ArrowException, ValueError, EOFError) as error:
-            raise CommandError(unreadable(source, error)) from error
+                kept = kept.cast(written, safe=False)
+            if missing.any() and not n_missing:
+                first_missing = n_rows + int(np.flatnonzero(missing)[0])
+            n_missing += int(np.count_nonzero(missing))
+            n_rows += kept.num_rows
+            writer.write_table(kept)
     if n_missing and not drop_missing:
         raise CommandError(
             f"{n_missing} of {n_rows + n_missing} rows have missing values, the first is row "
@@ -224,7 +224,7 @@ def _csv_size(source: Source, path: Path) -> tuple[int, int]:
 
 
 def _npy_size(source: Source, _: Path) -> tuple[int, int]:
-    shape = read_npy(source.path).shape
+    shape = NpyFile(source.path).shape
     return shape[0], int(np.prod(shape[1:]))
 
 
@@ -238,7 +238,7 @@ def _parquet_size(_: Source, path: Path) -> tuple[int, int]:
 def _arrow_size(source: Source, _: Path) -> tuple[int, int]:
     import pyarrow as pa
 
-    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+    with pa.OSFile(source.path) as opened, pa.ipc.open_file(opened) as file:
         n_rows = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
         return n_rows, len(file.schema)
 
@@ -300,17 +300,18 @@ def _csv_parts(source: Source, used: list[str], schema: Any) -> Iterator[Any]:
 
 
 def _npy_parts(source: Source) -> Iterator[tuple[Any, Any]]:
-    array = read_npy(source.path)
-    if array.ndim not in (1, 2):
+    array = NpyFile(source.path)
+    if len(array.shape) not in (1, 2):
         raise ValueError(f"it has shape {array.shape}, expected (n_samples, n_features)")
-    if not array.size:
+    if not np.prod(array.shape):
         raise ValueError("it has no values, expected at least one row and one column")
-    wide = array.reshape(len(array), -1)
+    n_rows = array.shape[0]
 
     def part(row: int) -> Any:
-        return table_from({str(i): c for i, c in enumerate(wide[row : row + _ROWS].T)})
+        rows = array[slice(row, min(row + _ROWS, n_rows)),]
+        return table_from({str(i): c for i, c in enumerate(rows.reshape(len(rows), -1).T)})
 
-    yield part(0).schema, lambda _: (part(row) for row in range(0, len(wide), _ROWS))
+    yield part(0).schema, lambda _: (part(row) for row in range(0, n_rows, _ROWS))
 
 
 def _parquet_parts(source: Source) -> Iterator[tuple[Any, Any]]:
@@ -325,10 +326,16 @@ def _parquet_parts(source: Source) -> Iterator[tuple[Any, Any]]:
 def _arrow_parts(source: Source) -> Iterator[tuple[Any, Any]]:
     import pyarrow as pa
 
-    with pa.memory_map(source.path) as mapped, pa.ipc.open_file(mapped) as file:
+    with pa.OSFile(source.path) as opened, pa.ipc.open_file(opened) as file:
         numbers = range(file.num_record_batches)
         parts = (pa.Table.from_batches([file.get_batch(i)]) for i in numbers)
         yield file.schema, lambda _: parts
+
+
+def _named(parts: Iterator[Any], source: Source) -> Iterator[Any]:
+    """Yield parts of a table; errors of its reader name the file."""
+    with explained(source):
+        yield from parts
 
 
 def _with_texts(schema: Any, used: list[str]) -> Any:

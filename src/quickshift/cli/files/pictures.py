@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Flags, Numbers
-from quickshift.cli.files.arrays import read_npy
+from quickshift.cli.files.arrays import NpyFile
 from quickshift.cli.files.formats import check_input, picture_format_of
 from quickshift.cli.files.outputs import opened_output
 from quickshift.cli.outcome import CommandError
@@ -73,7 +73,7 @@ class Picture:
 
 
 def read_picture(path: str, max_pixels: int) -> Picture:
-    """Read a picture; one of an .npy file is mapped into memory.
+    """Read a picture; parts of an .npy file are read when they are needed.
 
     Parameters
     ----------
@@ -90,8 +90,9 @@ def read_picture(path: str, max_pixels: int) -> Picture:
     check_input(path)
     try:
         if picture_format_of(path) == "npy":
-            image, mask = read_npy(path), None
-            if image.ndim not in (2, 3):
+            image: Any = NpyFile(path)
+            mask = None
+            if len(image.shape) not in (2, 3):
                 raise ValueError(f"it has shape {image.shape}, expected rows, columns, channels")
         else:
             image, mask = _read_by_pillow(path, max_pixels)

@@ -25,13 +25,13 @@ __all__ = [
     "Source",
     "csv_options",
     "csv_schema",
+    "explained",
     "extended",
     "first_line",
     "parquet_writer",
     "read_table",
     "release_memory",
     "table_from",
-    "unreadable",
     "write_parts",
     "write_table",
 ]
@@ -124,17 +124,15 @@ def read_table(source: Source, rows: Mapping[str, Any] | None = None) -> Any:
         Columns of an array are named by their numbers.
     """
     with optional_import("pyarrow", "cli", "the command line"):
-        import pyarrow as pa
+        import pyarrow  # noqa: F401 (only whether it is there)
 
     check_input(source.path)
-    try:
+    with explained(source):
         if source.kind in ("csv", "tsv"):
             table = _read_csv(source, rows)
         else:
             table = _READERS[source.kind](source)
         len(table.schema.names)  # decodes them
-    except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
-        raise CommandError(unreadable(source, error)) from error
     if not table.num_rows or not table.num_columns:
         raise CommandError(f"{source.name} has no rows, expected at least one. Check the file.")
     return table
@@ -426,7 +424,23 @@ _READERS = {
 }
 
 
-def unreadable(source: Source, error: Exception) -> str:
+@contextmanager
+def explained(source: Source) -> Iterator[None]:
+    """Turn errors of readers into one that says which file cannot be read, and why.
+
+    pyarrow raises OSError without a number for damaged files; those of the system have one.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, ValueError, EOFError, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CommandError(_unreadable(source, error)) from error
+
+
+def _unreadable(source: Source, error: Exception) -> str:
     """Return a message that says why a file cannot be read, and what to do."""
     hint = "Check that it is complete, or say by --from which format it has."
     text = str(error).split("\n", 1)[0].rstrip(".")

@@ -43,6 +43,9 @@ export function unpack(data) {
   let position = 4 + length;
   for (const [name, told] of /** @type {[string, Told][]} */ (Object.entries(header.sections))) {
     const size = told.planes * told.length;
+    if (!(size >= 0 && position + size <= data.length)) {
+      throw new RangeError(`The array ${name} of this page is incomplete. Write the page again.`);
+    }
     arrays[name] = readSection(data.subarray(position, position + size), told);
     position += size;
   }
