@@ -26,11 +26,13 @@ CONDITION = "τ < r_M/2, h ∝ n^(-1/(4+d)), compact support, no flat regions"
 SIZE = (9.0, 6.4)
 
 ALGORITHM = "Algorithm 1"
+RULE = 'QuickShift("paper")'  # the same bandwidth, with the default tau
 DEFAULT = "QuickShift()"
 OTHER_KERNEL = "Algorithm 1, Epanechnikov"
 COMPARED = (OTHER_KERNEL, *METHODS)
 SHARE_OF_BOUND = 0.9  # tau in units of r_M / 2, below which the theorem holds
 USUAL = 0.9  # slopes are fitted to sizes at which at least this share of runs counts right
+LARGE = 10_000  # slopes are fitted to sizes from here on as well
 THREE = GaussianMixture([[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]], weights=[3, 2, 2])
 TAU_OF_THREE = 1.0
 FLOORS = (0.0, 0.3)  # of the densities of Lemma 1; the second one jumps at the edge
@@ -38,74 +40,73 @@ FLOORS = (0.0, 0.3)  # of the densities of Lemma 1; the second one jumps at the 
 
 @dataclass(frozen=True)
 class Form:
-    """Draws per size for each dimension, and what the slower parts are limited to."""
+    """Draws of each size: per dimension, and of the slower parts."""
 
-    sizes: dict[int, tuple[int, ...]]
-    draws: int
+    draws: dict[int, dict[int, int]]
     default_draws: int
-    outside: tuple[int, ...]
-    peer_sizes: tuple[int, ...]
-    peer_draws: int
+    sup: dict[int, int]
+    outside: dict[int, int]
+    peers: dict[int, int]
     peer_dimensions: tuple[int, ...]
 
 
 _TO_1E5 = (1000, 3000, 10_000, 30_000, 100_000)
-_TO_1E6 = (*_TO_1E5, 1_000_000)
+_TO_1E6 = {1000: 100, 3000: 100, 10_000: 100, 30_000: 40, 100_000: 100, 300_000: 13, 1_000_000: 5}
+_TO_3E5 = dict.fromkeys((*_TO_1E5, 300_000), 5)
+_IN_SPACE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 40, 100_000: 20}
+_IN_FIVE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 13}
+_OUTSIDE = {1000: 20, 3000: 20, 10_000: 20, 30_000: 20, 100_000: 10}
 FORMS = {
     "quick": Form(
-        sizes={1: (1000, 10_000), 2: (1000, 10_000)},
-        draws=10,
+        draws={1: {1000: 10, 10_000: 10}, 2: {1000: 10, 10_000: 10}},
         default_draws=3,
-        outside=(1000, 10_000),
-        peer_sizes=(1000,),
-        peer_draws=1,
+        sup={1000: 5, 10_000: 5},
+        outside={1000: 3, 10_000: 3},
+        peers={1000: 1},
         peer_dimensions=(2,),
     ),
     "middle": Form(
-        sizes={1: (*_TO_1E5, 300_000), 2: (*_TO_1E5, 300_000), 3: _TO_1E5, 5: _TO_1E5[:4]},
-        draws=40,
-        default_draws=4,
-        outside=(1000, 10_000, 100_000),
-        peer_sizes=_TO_1E5[:3],
-        peer_draws=2,
+        draws={1: _TO_1E6, 2: _TO_1E6, 3: _IN_SPACE, 5: _IN_FIVE},
+        default_draws=12,
+        sup=_TO_3E5,
+        outside=_OUTSIDE,
+        peers={1000: 2, 3000: 2, 10_000: 2},
         peer_dimensions=(2, 3),
     ),
     "full": Form(
-        sizes={1: (*_TO_1E6, 10_000_000), 2: (*_TO_1E6, 10_000_000), 3: _TO_1E6, 5: _TO_1E6},
-        draws=100,
-        default_draws=20,
-        outside=_TO_1E6,
-        peer_sizes=_TO_1E5,
-        peer_draws=5,
+        draws={
+            1: _TO_1E6 | {10_000_000: 2},
+            2: _TO_1E6 | {10_000_000: 2},
+            3: _IN_SPACE | {1_000_000: 2},
+            5: _IN_FIVE | {100_000: 5, 1_000_000: 2},
+        },
+        default_draws=12,
+        sup=_TO_3E5 | {1_000_000: 2},
+        outside=_OUTSIDE | {1_000_000: 5},
+        peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1},
         peer_dimensions=(1, 2, 3, 5),
     ),
 }
 
 
-def draws_at(form: Form, d: int, n: int) -> int:
-    """Return the number of draws: fewer of large samples, which are slow in many dimensions."""
-    most = {1: 100_000, 2: 100_000, 3: 50_000, 5: 10_000}[d]
-    return max(2, min(form.draws, form.draws * most // n))
-
-
 def jobs(form: Form) -> list[Job]:
     """List fits inside the assumptions, then outside of them, then the peers."""
     found: list[Job] = []
-    for d, sizes in form.sizes.items():
-        for n in sizes:
-            for seed in range(draws_at(form, d, n)):
+    for d, draws_of in form.draws.items():
+        for n, draws in draws_of.items():
+            for seed in range(draws):
                 with_default = seed < form.default_draws and n <= 100_000
                 found += [("fit", kind, d, n, seed, with_default) for kind in ("equal", "unequal")]
-            few = range(min(5, draws_at(form, d, n)))
-            if d <= 2:
-                found += [("sup", floor, d, n, s) for floor in FLOORS for s in few]
-    for n in form.outside:
-        for seed in range(form.default_draws):
+    for d in (1, 2):
+        for n, draws in form.sup.items():
+            found += [("sup", floor, d, n, seed) for floor in FLOORS for seed in range(draws)]
+    for d, draws_of in form.draws.items():
+        found += [("curvature", kind, d, n) for kind in ("equal", "unequal") for n in draws_of]
+    for n, draws in form.outside.items():
+        for seed in range(draws):
             found += [("fit", kind, 2, n, seed, True) for kind in ("sharp", "gaussians")]
-    for d in form.peer_dimensions:
-        for seed in range(form.peer_draws):
-            found += [("peer", name, d, form.peer_sizes, seed) for name in COMPARED]
-    return found
+    peers = tuple(form.peers.items())
+    return found + [("peer", name, d, peers) for d in form.peer_dimensions for name in COMPARED]
 
 
 def density_of(kind: str, d: int) -> Peaks:
@@ -123,11 +124,17 @@ def tau_of(known: Peaks) -> float:
 def measure(job: Job) -> list[Row]:
     """Return the rows of one job."""
     part, *rest = job
-    return {"fit": measure_fit, "sup": measure_sup, "peer": measure_peer}[part](*rest)
+    of_part = {
+        "fit": measure_fit,
+        "curvature": measure_curvature,
+        "sup": measure_sup,
+        "peer": measure_peer,
+    }
+    return of_part[part](*rest)
 
 
 def measure_fit(kind: str, d: int, n: int, seed: int, with_default: bool) -> list[Row]:
-    """Compare the modes of Algorithm 1, and of the default, with the true ones."""
+    """Compare the modes of Algorithm 1, and of default settings, with the true ones."""
     if kind == "gaussians":
         X, truth, tau = THREE.sample(n, seed=seed)[0], THREE.modes(), TAU_OF_THREE
     else:
@@ -135,6 +142,7 @@ def measure_fit(kind: str, d: int, n: int, seed: int, with_default: bool) -> lis
         X, truth, tau = known.sample(n, seed), known.modes(), tau_of(known)
     models = {ALGORITHM: qs.QuickShift(bandwidth="paper", tau=tau, n_jobs=1)}
     if with_default:
+        models[RULE] = qs.QuickShift(bandwidth="paper", n_jobs=1)
         models[DEFAULT] = qs.QuickShift(n_jobs=1)
     rows = []
     for method, model in models.items():
@@ -163,6 +171,26 @@ def argmax_error(X: Floats, density: Floats, truth: Floats, radius: float) -> fl
     return longest
 
 
+def measure_curvature(kind: str, d: int, n: int) -> list[Row]:
+    """Return the share of its curvature that the flattest mode keeps under the bandwidth for n.
+
+    The second derivative of the smoothed density along the axis is the mean of f(mode + h Z)
+    (Z₁² - 1) / h² for standard normal Z. The same mean for the paraboloid alone is that of f.
+    """
+    known = density_of(kind, d)
+    model = qs.QuickShift(bandwidth="paper", tau=1.0, n_jobs=1).fit(known.sample(10_000, 0))
+    h = float(model.bandwidth_ * (10_000 / n) ** (1 / (4 + d)))
+    Z = np.random.default_rng(0).standard_normal((100_000, d))
+    weight = Z[:, 0] ** 2 - 1
+    alone = -known.curvature / known.constant * h**2 * ((Z**2).sum(axis=1) * weight).mean()
+    left = [
+        float(((known.density(mode + h * Z) - known.density(mode)) * weight).mean() / alone)
+        for mode in known.modes()
+    ]
+    row = {"part": "curvature", "kind": kind, "d": d, "n": n}
+    return [row | {"bandwidth": h, "left": min(left)}]
+
+
 def measure_sup(floor: float, d: int, n: int, seed: int) -> list[Row]:
     """Return the largest error of the density over a grid on the axis and random points."""
     known = Peaks(d=d, floor=floor)
@@ -178,11 +206,11 @@ def measure_sup(floor: float, d: int, n: int, seed: int) -> list[Row]:
     return [{"part": "sup", "floor": floor, "d": d, "n": n, "sup": error}]
 
 
-def measure_peer(name: str, d: int, sizes: tuple[int, ...], seed: int) -> list[Row]:
-    """Run a peer on growing samples until it takes more than a minute."""
+def measure_peer(name: str, d: int, sizes: tuple[tuple[int, int], ...]) -> list[Row]:
+    """Run a peer on growing samples, some draws of each, until one takes more than a minute."""
     known = equal(d)
-    rows = []
-    for n in sizes:
+    rows: list[Row] = []
+    for n, seed in ((n, seed) for n, draws in sizes for seed in range(draws)):
         X = known.sample(n, seed)
         bandwidth = float(qs.QuickShift(bandwidth="paper", tau=1.0, n_jobs=1).fit(X).bandwidth_)
         began = cpu_seconds()
@@ -234,9 +262,16 @@ def slopes(rows: list[Row]) -> list[list[str]]:
                 line.append(f"{spaced(sizes[0])} to {spaced(sizes[-1])}")
             chosen = select(rows, part="fit", method=ALGORITHM, kind=kind, d=d)
             every = [n for n in values(chosen, "n") if len(select(chosen, n=n)) > 1]
-            fit = slope(every, [column(select(chosen, n=n), "argmax") for n in every])
-            lines.append([*line, f"{interval(fit)}"])
+            large = [n for n in every if n >= LARGE]
+            lines.append([*line, argmax_slope(chosen, every), argmax_slope(chosen, large)])
     return lines
+
+
+def argmax_slope(rows: list[Row], sizes: list[int]) -> str:
+    """Return the slope of the distance of the highest sample near each mode, with its interval."""
+    if len(sizes) < 2:
+        return ""
+    return interval(slope(sizes, [column(select(rows, n=n), "argmax") for n in sizes]))
 
 
 def count_lines(rows: list[Row], method: str, kinds: tuple[str, ...]) -> list[list[str]]:
@@ -252,6 +287,19 @@ def count_lines(rows: list[Row], method: str, kinds: tuple[str, ...]) -> list[li
                 typical = f"{np.median(column(some, 'modes')):g}"
                 far = interval(median(column(some, "hausdorff")))
                 lines.append([kind, str(d), spaced(n), str(len(some)), found, typical, far])
+    return lines
+
+
+def curvature_lines(rows: list[Row]) -> list[list[str]]:
+    """Return a line per density and dimension: the curvature that smoothing leaves, for each n."""
+    chosen = select(rows, part="curvature")
+    sizes = values(chosen, "n")
+    lines = [["density", "d", *(f"n = {spaced(n)}" for n in sizes)]]
+    for kind in values(chosen, "kind"):
+        for d in values(chosen, "d"):
+            of_size = [select(chosen, kind=kind, d=d, n=n) for n in sizes]
+            cells = [f"{some[0]['left']:.2f}" if some else "" for some in of_size]
+            lines.append([kind, str(d), *cells])
     return lines
 
 
@@ -303,11 +351,14 @@ def tables(rows: list[Row]) -> dict[str, str]:
     head = [*count, "Hausdorff distance"]
     inside, outside = ("equal", "unequal"), ("sharp", "gaussians")
     rate = ["density", "d", "theorem", "slope of the Hausdorff distance", "ratio", "fitted for n"]
+    nearest = "slope of the nearest maximum"
     sup = ["density", "d", "smallest n", "largest n", "-1/(4+d)", "slope"]
     peer = ["d", "n", "method", "draws", "median Hausdorff distance", "range", "median number"]
     return {
-        "slopes": markdown([[*rate, "slope of the nearest maximum"], *slopes(rows)]),
+        "slopes": markdown([[*rate, nearest, f"{nearest}, n ≥ {spaced(LARGE)}"], *slopes(rows)]),
+        "curvature": markdown(curvature_lines(rows)),
         "counts": markdown([head, *count_lines(rows, ALGORITHM, inside)]),
+        "rule": markdown([head, *count_lines(rows, RULE, inside)]),
         "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, *outside))]),
         "outside": markdown([head, *count_lines(rows, ALGORITHM, outside)]),
         "sup": markdown([sup, *sup_lines(rows)]),
@@ -370,7 +421,7 @@ def draw_peers(rows: list[Row], ax: Any) -> None:
         style = "o--" if method == "Quickshift++" else "o-"  # it often covers that of k-NN modes
         ax.plot(sizes, far, style, ms=3, color=f"C{color}", label=method)
     ax.set(xscale="log", yscale="log", xlabel="n", ylabel="Hausdorff distance")
-    ax.set_title("Methods in the plane, to the n that each reaches")
+    ax.set_title("Methods in the plane")
     ax.legend(frameon=False)
 
 

@@ -47,6 +47,12 @@ def test_roots_come_nearer_to_the_modes_with_n(quick):
         assert far[1] < 0.9 * far[0]
 
 
+def test_smoothing_flattens_modes_of_small_samples(quick):
+    rows = select(quick("modes"), part="curvature", kind="unequal", d=1)
+    assert typical(rows, "left", n=1000) < 0.8
+    assert typical(rows, "left", n=10_000) == pytest.approx(1.0, abs=0.05)
+
+
 def test_tails_of_gaussians_make_roots(quick):
     rows = select(quick("modes"), part="fit", kind="gaussians", n=10_000)
     assert column(select(rows, method=modes.ALGORITHM), "modes").mean() > 3
