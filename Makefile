@@ -157,7 +157,7 @@ plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million s
 plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same data with peers, write docs/plots_compared.md
 	.venv-bench/bin/python benchmarks/peer_plots.py
 
-choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seed 1")
+choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seeds 1 2")
 	$(BIN)/python benchmarks/choices.py $(ARGS)
 
 adversarial: .venv/.installed .venv/.group-test  ## search for data on which a call is far slower than on random data (ARGS="--seconds 60")
