@@ -147,12 +147,12 @@ def draw(seed: int) -> tuple[Workload, Floats]:
         relative = math.exp(rng.uniform(math.log(1e-3), math.log(10.0)))
         X = shape(rng, n, d)
         h = relative * float(np.median(np.std(X[: 10**5], axis=0)))
-        pairs = _pairs(X, h * REACH.get(kernel, 1.0), rng) if h > 0 else math.inf
+        pairs = expected_pairs(X, h * REACH.get(kernel, 1.0), rng) if h > 0 else math.inf
         if pairs < MOST_PAIRS:
             return Workload(seed, n, d, shape.__name__, kernel, h), X
 
 
-def _pairs(X: Floats, reach: float, rng: np.random.Generator) -> float:
+def expected_pairs(X: Floats, reach: float, rng: np.random.Generator) -> float:
     """Estimate the number of pairs of points within reach of each other, from a few of them."""
     some = rng.integers(len(X), size=(2, 20_000))
     share = np.mean(np.linalg.norm(X[some[0]] - X[some[1]], axis=1) < reach)

@@ -13,36 +13,36 @@ namespace quickshift {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Times in nanoseconds per pair of samples and kernel; only their ratios matter. Measured by
-// benchmarks/costs.py in November 2026 on an AMD EPYC with AVX-512, with 16 to 64 features.
-struct SumCost {
-  PairCost tree;
-  PairCost blocks;
+// Times in nanoseconds; only their ratios matter. Measured by benchmarks/costs.py in November 2026
+// on an AMD EPYC with AVX-512.
+struct SumCosts {
+  // Per pair and feature, per pair, and per pair of subtrees, of which there are at most
+  // 2^vertex_levels.
+  std::vector<double> tree;
+  std::vector<double> blocks;  // per pair and feature, per pair
 };
 
-SumCost cost_of(Kernel kernel) {
+SumCosts costs_of(Kernel kernel) {
+  constexpr double subtrees = 60.0;
   switch (kernel) {
     case Kernel::gaussian:
-      return {{0.026, 0.16}, {0.020, 0.32}};
+      return {{0.026, 0.16, subtrees}, {0.020, 0.32}};
     case Kernel::exponential:
-      return {{0.028, 0.20}, {0.021, 0.45}};
+      return {{0.028, 0.20, subtrees}, {0.021, 0.45}};
     case Kernel::silverman:
-      return {{0.050, 1.55}, {0.005, 2.9}};
+      return {{0.050, 1.55, subtrees}, {0.005, 2.9}};
     case Kernel::uniform:
-      return {{0.035, 0.30}, {0.020, 0.40}};
+      return {{0.035, 0.30, subtrees}, {0.020, 0.40}};
     case Kernel::epanechnikov:
-      return {{0.025, 0.30}, {0.017, 0.50}};
+      return {{0.025, 0.30, subtrees}, {0.017, 0.50}};
     case Kernel::triangular:
-      return {{0.034, 0.42}, {0.030, 1.1}};
+      return {{0.034, 0.42, subtrees}, {0.030, 1.1}};
     case Kernel::tricube:
-      return {{0.036, 0.46}, {0.020, 0.9}};
+      return {{0.036, 0.46, subtrees}, {0.020, 0.9}};
     default:
-      return {{0.040, 1.3}, {0.020, 1.5}};
+      return {{0.040, 1.3, subtrees}, {0.020, 1.5}};
   }
 }
-
-// Per pair of subtrees, of which the tree has at most 2^vertex_levels.
-constexpr double pair_of_subtrees = 60.0;
 
 // Up to this many features the tree is faster whatever the samples are. For compact kernels other
 // than the uniform one, blocks compute the squares near the edge of the support twice, which makes
@@ -69,22 +69,31 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
 
 }  // namespace
 
-bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
-  if (!blocks_may_pay(tree, most_features_for_tree(options.kernel))) return false;
+WorkEstimates work_of_sums(const Tree& tree, const DensityOptions& options) {
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;
   double by_tree = 0.0;
   double by_blocks = 0.0;
+  double leaves = 0.0;
   for_sampled_leaves(tree, 16, [&](Index leaf) {
     const double reach = reach_of(tree, leaf, options);
     const double whole = has_moments(options.kernel) ? reach : -infinity;
     by_tree += every_pair ? 1.0 : leaves_near_leaf(tree, leaf, reach, whole);
     by_blocks += blocks_near_block(tree, leaf, reach);
+    leaves += 1.0;
   });
-  const SumCost cost = cost_of(options.kernel);
+  const auto all = static_cast<double>(tree.locations);
   const auto subtrees = static_cast<double>(std::min(tree.leaves(), Index{1} << vertex_levels));
-  const double share = subtrees / static_cast<double>(tree.locations);
-  const double in_tree = cost.tree.of(tree) + pair_of_subtrees * share * share;
-  return by_blocks * cost.blocks.of(tree) < by_tree * in_tree;
+  const double in_tree = by_tree / leaves * all;
+  const double in_blocks = by_blocks / leaves * all;
+  const double share = subtrees / all;
+  const SumCosts costs = costs_of(options.kernel);
+  return {{{in_tree * tree.features, in_tree, in_tree * share * share}, costs.tree},
+          {{in_blocks * tree.features, in_blocks}, costs.blocks}};
+}
+
+bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
+  return blocks_may_pay(tree, most_features_for_tree(options.kernel)) &&
+         work_of_sums(tree, options).blocks_pay();
 }
 
 }  // namespace quickshift

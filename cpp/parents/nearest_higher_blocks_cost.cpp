@@ -14,24 +14,24 @@ namespace {
 
 // Times in nanoseconds; only their ratios matter. Measured by benchmarks/costs.py in November 2026
 // on an AMD EPYC with AVX-512.
-//
-// Searches of the tree, per location, and per pair of a location and a sample of a leaf: in
-// searches for four locations at once, and in those for one.
-constexpr double location_in_tree = 40.0;
-constexpr PairCost pair_in_group{0.15, 0.0};
-constexpr PairCost pair_alone{0.0, 2.6};
-constexpr double leaf_with_ties = 50.0;  // per scanned leaf, if coordinates decide between heights
-constexpr double feature_of_box = 0.85;  // per feature of a box on the way
-constexpr double leaf_not_cached = 9.0;  // per scanned leaf and doubling of the data beyond this:
+const std::vector<double> costs_in_tree{
+    40.0,  // a location
+    0.15,  // a sample of a leaf and a feature, if four locations are searched for at once
+    2.6,   // a sample of a leaf, if one location is searched for
+    0.85,  // a box on the way and a feature
+    50.0,  // a scanned leaf, if coordinates have to decide between equal heights
+    9.0,   // a scanned leaf and each doubling of the data beyond `cached_values`
+};
 constexpr double cached_values = 6e4;
-// Blocks, per feature of a location, per pair, per pair that single precision cannot decide, and
-// per block and location.
-constexpr double feature_in_blocks = 11.6;
-constexpr PairCost pair_in_blocks{0.005, 0.6};
-constexpr PairCost pair_undecided{0.0, 3.8};
-constexpr double block_of_location = 0.65;
+const std::vector<double> costs_in_blocks{
+    11.6,   // a feature of a location
+    0.005,  // a pair and a feature
+    0.6,    // a pair
+    3.8,    // a pair that single precision cannot decide
+    0.65,   // a block
+};
 
-// Estimates the times per location from the parents of some locations.
+// Estimates the work per location from the parents of some locations.
 class ParentSample {
  public:
   ParentSample(const Tree& tree, const Heights& heights, bool strict)
@@ -70,24 +70,22 @@ class ParentSample {
     locations_ += tree_.count(leaf);
   }
 
-  double by_tree() const {
-    const SearchWork& work = search_.work();
-    const auto values = static_cast<double>(tree_.locations * tree_.features);
-    const auto alone = static_cast<double>(work.leaves);
-    const auto groups = static_cast<double>(work.groups);
-    const double not_cached = leaf_not_cached * std::max(0.0, std::log2(values / cached_values));
-    const double time =
-        tree_.stride * (4.0 * groups * pair_in_group.of(tree_) + alone * pair_alone.of(tree_)) +
-        static_cast<double>(work.boxes) * tree_.features * feature_of_box +
-        with_ties_ * leaf_with_ties + (alone + groups) * not_cached;
-    return location_in_tree + time / locations_;
-  }
-
-  double by_blocks() const {
+  WorkEstimates estimates() const {
     const auto all = static_cast<double>(tree_.locations);
     const auto blocks = static_cast<double>(Index{1} << block_level(tree_));
-    return tree_.features * feature_in_blocks + met_ / points_ * all * pair_in_blocks.of(tree_) +
-           undecided_ / leaves_ * all * pair_undecided.of(tree_) + blocks * block_of_location;
+    const double met = met_ / points_ * all;
+    const double features = tree_.features;
+    const SearchWork& work = search_.work();
+    const auto alone = static_cast<double>(work.leaves);
+    const auto groups = static_cast<double>(work.groups);
+    const double doublings = std::max(0.0, std::log2(all * features / cached_values));
+    WorkEstimate tree{
+        {locations_, 4.0 * groups * tree_.stride * features, alone * tree_.stride,
+         static_cast<double>(work.boxes) * features, with_ties_, (alone + groups) * doublings},
+        costs_in_tree};
+    for (double& amount : tree.amounts) amount /= locations_;
+    return {tree,
+            {{features, met * features, met, undecided_ / leaves_ * all, blocks}, costs_in_blocks}};
   }
 
  private:
@@ -121,19 +119,24 @@ class ParentSample {
 
 }  // namespace
 
-bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict) {
-  if (!blocks_may_pay(tree, most_features_for_search)) return false;
+WorkEstimates work_of_parents(const Tree& tree, const Heights& heights, bool strict) {
   // Searches are so slow on some data that those of a few whole leaves would take as long as
   // blocks.
   constexpr double clearly = 4.0;
   ParentSample rough(tree, heights, strict);
   for_sampled_leaves(tree, 8, [&](Index leaf) { rough.add_middle(leaf); });
-  if (rough.by_tree() > clearly * rough.by_blocks()) return true;
+  const WorkEstimates roughly = rough.estimates();
+  if (roughly.tree.time() > clearly * roughly.blocks.time()) return roughly;
   ParentSample sample(tree, heights, strict);
   // Few enough leaves that they take a small part of the time.
   const Index most = std::clamp<Index>(tree.leaves() / 32, 4, 32);
   for_sampled_leaves(tree, most, [&](Index leaf) { sample.add_leaf(leaf); });
-  return sample.by_blocks() < sample.by_tree();
+  return sample.estimates();
+}
+
+bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict) {
+  return blocks_may_pay(tree, most_features_for_search) &&
+         work_of_parents(tree, heights, strict).blocks_pay();
 }
 
 }  // namespace quickshift
