@@ -23,24 +23,24 @@ struct SumCosts {
 };
 
 SumCosts costs_of(Kernel kernel) {
-  constexpr double subtrees = 60.0;
+  constexpr double subtrees = 80.0;
   switch (kernel) {
     case Kernel::gaussian:
-      return {{0.026, 0.16, subtrees}, {0.020, 0.32}};
+      return {{0.027, 0.13, subtrees}, {0.020, 0.32}};
     case Kernel::exponential:
       return {{0.028, 0.20, subtrees}, {0.021, 0.45}};
     case Kernel::silverman:
       return {{0.050, 1.55, subtrees}, {0.005, 2.9}};
     case Kernel::uniform:
-      return {{0.035, 0.30, subtrees}, {0.020, 0.40}};
+      return {{0.045, 0.05, subtrees}, {0.020, 0.40}};
     case Kernel::epanechnikov:
-      return {{0.025, 0.30, subtrees}, {0.017, 0.50}};
+      return {{0.038, 0.0, subtrees}, {0.017, 0.50}};
     case Kernel::triangular:
-      return {{0.034, 0.42, subtrees}, {0.030, 1.1}};
+      return {{0.050, 0.05, subtrees}, {0.030, 1.1}};
     case Kernel::tricube:
-      return {{0.036, 0.46, subtrees}, {0.020, 0.9}};
+      return {{0.051, 0.17, subtrees}, {0.020, 0.9}};
     default:
-      return {{0.040, 1.3, subtrees}, {0.020, 1.5}};
+      return {{0.048, 1.2, subtrees}, {0.020, 1.5}};
   }
 }
 
