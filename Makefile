@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -157,8 +157,11 @@ plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million s
 plot-peers: .venv-bench/.installed .venv-bench/.group-bench  ## draw the same data with peers, write docs/plots_compared.md
 	.venv-bench/bin/python benchmarks/peer_plots.py
 
-choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seed 1")
+choices: .venv/.installed .venv/.group-test  ## compare chosen methods with all others on random workloads (ARGS="--seeds 1 2")
 	$(BIN)/python benchmarks/choices.py $(ARGS)
+
+costs: .venv/.installed .venv/.group-test  ## measure the constants by which methods are chosen, and print them beside those in use
+	$(BIN)/python benchmarks/costs.py $(ARGS)
 
 adversarial: .venv/.installed .venv/.group-test  ## search for data on which a call is far slower than on random data (ARGS="--seconds 60")
 	$(BIN)/python benchmarks/adversarial.py $(ARGS)

@@ -1,16 +1,19 @@
 """Compare the method that the core chooses with every other one, on random workloads.
 
-    python benchmarks/choices.py --seed 1 --workloads 100 --minutes 20
+    python benchmarks/choices.py --seeds 1 2 --workloads 100
 
 Kernel sums, parents, links, local scales and pictures can be computed by several methods that give
 the same values, and the core estimates which is the fastest. Here workloads are drawn at random:
 the number of points and of features, the shape of the data, the kernel, the bandwidth. The chosen
 method and all others are timed on each. The regret of a choice is its time divided by that of the
 fastest method. A method is stopped when it takes five times as long as the fastest so far.
-Conditional modes have one method, so that there is nothing to regret; their time is listed.
+Conditional modes have one method, so that there is nothing to regret.
 
-Times are CPU times on one thread, so that other processes on the machine disturb little. Results
-are appended to benchmarks/results/choices.jsonl, one line per workload and stage.
+From each seed, workloads are drawn until enough of them count, for sums and for parents: those on
+which the choice takes more than 2 ms. Times are CPU times on one thread, so that other processes on
+the machine disturb little. Results are appended to benchmarks/results/choices.jsonl, one line per
+workload and stage. `make bench ARGS="--only choices"` runs the seeds listed in rows.py and writes
+percentiles of the regret into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -53,9 +56,10 @@ REACH = {"gaussian": 7.0, "exponential": 25.0, "silverman": 3.4}  # in bandwidth
 FEWEST, MOST = 1e3, 2e6  # points
 MOST_COORDINATES = 4e6
 MOST_FEATURES = 16
-MOST_PAIRS = 3e9  # expected pairs of points in a kernel's reach; larger workloads are drawn again
+MOST_PAIRS = 2e9  # expected pairs of points in a kernel's reach; larger workloads are drawn again
 SHORTEST = 2e-3  # seconds; faster workloads are not counted
 PATIENCE = 5.0  # multiples of the fastest time so far, after which a method is stopped
+EVERY = 4  # scales are timed for one workload in so many, pictures for one in twice as many
 REPEAT_BELOW = 0.1  # seconds; the best of three runs counts for faster methods
 RTOL = 1e-9
 BITS = 36  # of a height that decide which point is higher
@@ -143,12 +147,12 @@ def draw(seed: int) -> tuple[Workload, Floats]:
         relative = math.exp(rng.uniform(math.log(1e-3), math.log(10.0)))
         X = shape(rng, n, d)
         h = relative * float(np.median(np.std(X[: 10**5], axis=0)))
-        pairs = _pairs(X, h * REACH.get(kernel, 1.0), rng) if h > 0 else math.inf
+        pairs = expected_pairs(X, h * REACH.get(kernel, 1.0), rng) if h > 0 else math.inf
         if pairs < MOST_PAIRS:
             return Workload(seed, n, d, shape.__name__, kernel, h), X
 
 
-def _pairs(X: Floats, reach: float, rng: np.random.Generator) -> float:
+def expected_pairs(X: Floats, reach: float, rng: np.random.Generator) -> float:
     """Estimate the number of pairs of points within reach of each other, from a few of them."""
     some = rng.integers(len(X), size=(2, 20_000))
     share = np.mean(np.linalg.norm(X[some[0]] - X[some[1]], axis=1) < reach)
@@ -183,23 +187,45 @@ def seconds(run: Run, limit: float) -> float | None:
 
 
 def compare(methods: dict[str, Run]) -> Times:
-    """Time all methods, the automatic one first and, if it was not the best, once more."""
+    """Time all methods, the automatic one first and, if it was not the best, once more.
+
+    If the automatic method is so fast that the workload does not count, the others are left out.
+    """
     found: Times = {"automatic": seconds(methods["automatic"], math.inf)}
-    for name, run in methods.items():
-        if name != "automatic":
-            fastest = min(t for t in found.values() if t is not None)
-            found[name] = seconds(run, max(PATIENCE * fastest, 0.05))
-    again = seconds(methods["automatic"], math.inf)
-    found["automatic"] = min(t for t in (found["automatic"], again) if t is not None)
+    if counts(found):
+        for name, run in methods.items():
+            if name != "automatic":
+                found[name] = seconds(run, max(PATIENCE * fastest(found), 0.05))
+    if regret(found) > 1.0:
+        again = seconds(methods["automatic"], math.inf)
+        found["automatic"] = min(t for t in (found["automatic"], again) if t is not None)
     return found
+
+
+def fastest(found: Times) -> float:
+    """Return the time of the fastest method."""
+    return min(t for t in found.values() if t is not None)
+
+
+def regret(found: Times) -> float:
+    """Return the time of the choice divided by that of the fastest method."""
+    automatic = found["automatic"]
+    assert automatic is not None
+    return automatic / fastest(found)
+
+
+def counts(found: Times) -> bool:
+    """Return whether the choice takes long enough to be timed reliably."""
+    automatic = found["automatic"]
+    assert automatic is not None
+    return automatic >= SHORTEST
 
 
 # Stages: each yields its name and the times of its methods
 
 
-def stages_of(workload: Workload, X: Floats) -> Iterator[tuple[str, Times]]:
-    """Time each stage of a workload on points."""
-    samples = stages.prepare(X, n_jobs=1)
+def stages_of(workload: Workload, samples: stages.Samples) -> Iterator[tuple[str, Times]]:
+    """Time each stage of a workload on its points."""
     tree, kernel, h = samples.tree, get_kernel(workload.kernel), workload.bandwidth
 
     def sums(method: _core.DensityMethod) -> Run:
@@ -213,12 +239,19 @@ def stages_of(workload: Workload, X: Floats) -> Iterator[tuple[str, Times]]:
 
     yield "parents", compare({each.name: parents(each) for each in _core.ParentMethod})
     yield "link", compare(links(samples, heights, h))
+    if workload.seed % EVERY == 0:
+        yield "scales", compare(scales(samples))
+
+
+def scales(samples: stages.Samples) -> dict[str, Run]:
+    """Return the methods that find local scales."""
     k, g, d = default_neighbors(samples.total_weight), n_spacing(samples), n_varying(samples)
 
-    def scales(method: _core.ScaleMethod) -> Run:
+    def run(method: _core.ScaleMethod) -> Run:
+        tree = samples.tree
         return lambda report: _core.local_scales(tree, [float(k)], g, d, 1, report, method)
 
-    yield "scales", compare({each.name: scales(each) for each in _core.ScaleMethod})
+    return {each.name: run(each) for each in _core.ScaleMethod}
 
 
 def links(samples: stages.Samples, heights: Floats, tau: float) -> dict[str, Run]:
@@ -279,22 +312,52 @@ def modes_stages(seed: int) -> Iterator[tuple[Workload, str, Times]]:
 # Results
 
 
-def regret(found: Times) -> float:
-    """Return the time of the choice divided by that of the fastest method."""
-    automatic = found["automatic"]
-    assert automatic is not None
-    return automatic / min(t for t in found.values() if t is not None)
+def timed_workloads(seed: int) -> Iterator[dict[str, Any]]:
+    """Draw one workload on points and time it; with some, a picture and a regression."""
+    workload, X = draw(seed)
+    samples = stages.prepare(X, n_jobs=1)
+    code = get_kernel(workload.kernel).code
+    refused = _core.grid_choice(samples.tree, code, workload.bandwidth, RTOL)[3]
+    for stage, found in stages_of(workload, samples):
+        yield {"workload": asdict(workload), "stage": stage, "seconds": found, "refused": refused}
+    if seed % (2 * EVERY) == 0:
+        for make in (picture_stages, modes_stages):
+            for work, stage, found in make(seed):
+                yield {"workload": asdict(work), "stage": stage, "seconds": found, "refused": 0.0}
+
+
+def lines_of(seed: int, workloads: int) -> list[dict[str, Any]]:
+    """Time workloads of a seed until so many count for sums, and for parents; keep all results."""
+    lines: list[dict[str, Any]] = []
+    for i in range(100 * workloads):
+        for line in timed_workloads(1_000_000 * seed + i):
+            lines.append(line)
+            RESULTS.parent.mkdir(exist_ok=True)
+            with RESULTS.open("a", encoding="utf-8") as file:
+                print(json.dumps(line), file=file)
+        found = regrets(lines)
+        if min(len(found.get(stage, [])) for stage in ("sums", "parents")) >= workloads:
+            break
+    return lines
+
+
+def regrets(lines: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the regrets of the workloads that count, by stage, for stages with a choice."""
+    found: dict[str, list[float]] = {}
+    for line in lines:
+        if len(line["seconds"]) > 1 and counts(line["seconds"]):
+            found.setdefault(line["stage"], []).append(regret(line["seconds"]))
+    return found
 
 
 def table(lines: list[dict[str, Any]]) -> str:
     """Return percentiles of the regret per stage, and the worst workloads."""
     rows = ["stage              workloads  median    90 %    99 %   worst"]
-    counted = [line for line in lines if line["seconds"]["automatic"] >= SHORTEST]
-    for stage in dict.fromkeys(line["stage"] for line in counted):
-        found = np.array([regret(line["seconds"]) for line in counted if line["stage"] == stage])
-        marks = (np.median(found), *np.quantile(found, [0.9, 0.99]), found.max())
-        rows.append(f"{stage:19}{found.size:9}" + "".join(f"{mark:8.2f}" for mark in marks))
+    for stage, found in regrets(lines).items():
+        marks = np.quantile(found, [0.5, 0.9, 0.99, 1.0])
+        rows.append(f"{stage:19}{len(found):9}" + "".join(f"{mark:8.2f}" for mark in marks))
     rows.append("\nThe worst:")
+    counted = [line for line in lines if counts(line["seconds"])]
     for line in sorted(counted, key=lambda line: -regret(line["seconds"]))[:12]:
         times = ", ".join(f"{name} {t:.3g}" for name, t in line["seconds"].items() if t is not None)
         work = line["workload"]
@@ -306,41 +369,15 @@ def table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def refused_bytes(workload: Workload, X: Floats) -> float:
-    """Return the bytes of a faster grid that the memory policy refused, or 0."""
-    code = get_kernel(workload.kernel).code
-    return _core.grid_choice(_core.Tree(X), code, workload.bandwidth, RTOL)[3]
-
-
-def timed_workloads(seed: int) -> Iterator[dict[str, Any]]:
-    """Draw one workload on points and time it; with every eighth, a picture and a regression."""
-    workload, X = draw(seed)
-    refused = refused_bytes(workload, X)
-    for stage, found in stages_of(workload, X):
-        yield {"workload": asdict(workload), "stage": stage, "seconds": found, "refused": refused}
-    if seed % 8 == 0:
-        for make in (picture_stages, modes_stages):
-            for work, stage, found in make(seed):
-                yield {"workload": asdict(work), "stage": stage, "seconds": found, "refused": 0.0}
-
-
 def main() -> None:
     """Draw workloads, time them, print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workloads", type=int, default=100)
-    parser.add_argument("--minutes", type=float, default=20.0, help="of CPU time, at most")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--workloads", type=int, default=100, help="per seed that count")
     given = parser.parse_args()
-    RESULTS.parent.mkdir(exist_ok=True)
-    lines: list[dict[str, Any]] = []
-    for i in range(given.workloads):
-        if time.process_time() > 60 * given.minutes:
-            break
-        for line in timed_workloads(1_000_000 * given.seed + i):
-            lines.append(line)
-            with RESULTS.open("a", encoding="utf-8") as file:
-                print(json.dumps(line), file=file)
+    lines = [line for seed in given.seeds for line in lines_of(seed, given.workloads)]
     print(table(lines))
+    print(f"\n{time.process_time() / 60:.1f} minutes of CPU time")
 
 
 if __name__ == "__main__":

@@ -85,6 +85,16 @@ HEADINGS = {
         "groups, and a fit with an automatic bandwidth for long tails.",
     ),
     "tiny": ("Tiny data", "Fits of a few points, around the size of a leaf of the tree."),
+    "choices": (
+        "Choice of the method",
+        "Kernel sums, parents, links, local scales and pictures can be computed by several methods "
+        "that give the same values, and the core estimates which is the fastest. On random "
+        "workloads (1e3 to 2e6 points, 1 to 16 features, eight shapes, all kernels, bandwidths of "
+        "four orders of magnitude) all methods are timed. The result is the time of the chosen "
+        "method divided by that of the fastest, in CPU time on one thread, over the workloads on "
+        "which the chosen method takes more than 2 ms. The seeds are listed in benchmarks/rows.py; "
+        "`make choices` runs others and lists the worst workloads.",
+    ),
     "starts": (
         "Startup",
         "Measured in fresh processes: the time that an import takes in addition to importing "

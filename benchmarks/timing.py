@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import choices
 import measure
 import ours
 from data import blobs, one_gaussian
 from measure import Bound, Spread
 from peers import PEERS
 from rows import (
+    ChoiceRow,
     Curve,
     GrowthRow,
     HardRow,
@@ -235,6 +237,23 @@ def start_row(row: StartRow, pace: Pace) -> Result:
     return {"numbers": [], "seconds": asdict(measure.spread(times))}
 
 
+def choice_row(row: ChoiceRow, pace: Pace) -> Result:
+    """Compare chosen methods with all others, by CPU time."""
+    workloads = max(1, row.workloads // pace.fewer)
+    lines = [line for seed in row.seeds for line in choices.lines_of(seed, workloads)]
+    numbers = []
+    for stage, found in choices.regrets(lines).items():
+        percentile, worst = row.bounds.get(stage, (None, None))
+        for what, q, bound in (
+            (f"median of {len(found)} workloads", 0.5, None),
+            ("99th percentile", 0.99, percentile),
+            ("worst workload", 1.0, worst),
+        ):
+            value = measure.spread([float(np.quantile(found, q))])
+            numbers.append(number(f"{stage}: {what}", "ratio", value, bound))
+    return {"numbers": numbers}
+
+
 MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
     TimeRow: time_row,
     GrowthRow: growth_row,
@@ -244,6 +263,7 @@ MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
     ToleranceRow: tolerance_row,
     MemoryRow: memory_row,
     StartRow: start_row,
+    ChoiceRow: choice_row,
 }
 
 

@@ -278,7 +278,6 @@ SUMS = {
     "2 features": (normal(2), "gaussian", 0.4, False),  # 0.07
     "3 features": (normal(3), "gaussian", 0.5, False),  # 0.6
     "3 features, compact kernel": (normal(3), "epanechnikov", 0.5, False),  # 0.06
-    "16 features": (normal(16), "gaussian", 1.2, True),  # 1.2
     "16 features, compact kernel": (normal(16), "epanechnikov", 4.0, False),  # 0.25
     "64 features": (normal(64), "gaussian", 2.4, True),  # 1.6
     "64 features, long tails": (normal(64), "exponential", 2.4, True),  # 1.3

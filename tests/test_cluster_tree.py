@@ -185,6 +185,22 @@ def test_link_is_strict_where_the_cut_is_not() -> None:
     assert link(X, density, forest, np.nextafter(1.0, 2)).merges.tolist() == [[0, 1, 1]]
 
 
+@pytest.mark.parametrize("d", [1, 3, 6])
+@pytest.mark.parametrize("kind", ["random", "lattice", "duplicated", "clustered"])
+def test_one_tau_and_the_same_for_each_sample_give_the_same_tree(kind: str, d: int) -> None:
+    # One tau is searched for from high to low, or link by link if there are few links.
+    case = make(kind, 2000, d)
+    samples = prepare(case.X, **case.given)
+    density = estimate_density(samples, case.h)
+    for tau in (0.01 * case.h, 0.1 * case.h, 0.3 * case.h, case.h):
+        forest = cut(climb(samples, density), tau)
+        lengths = np.full(case.n, np.nextafter(tau, 0.0))
+        one = link(samples, density, forest, tau)
+        each = link(samples, density, forest, lengths)
+        np.testing.assert_array_equal(one.piece_merges, each.piece_merges, case.name)
+        np.testing.assert_array_equal(one.merges, each.merges, case.name)
+
+
 def test_order_of_rows_and_threads_do_not_matter() -> None:
     case = make("lattice", 200, 2)
     density = np.random.default_rng(0).integers(1, 9, case.n).astype(float)

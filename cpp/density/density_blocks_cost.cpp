@@ -6,15 +6,52 @@
 
 #include "density/methods.hpp"
 #include "tree/block_sample.hpp"
+#include "tree/pair_traversal.hpp"
 
 namespace quickshift {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Nanoseconds per pair, measured.
-constexpr PairCost cost_in_tree{0.16, 1.5};
-constexpr PairCost cost_in_blocks{0.055, 2.2};
+// Times in nanoseconds; only their ratios matter. Measured by benchmarks/costs.py in November 2026
+// on an AMD EPYC with AVX-512.
+struct SumCosts {
+  // Per pair and feature, per pair, and per pair of subtrees, of which there are at most
+  // 2^vertex_levels.
+  std::vector<double> tree;
+  std::vector<double> blocks;  // per pair and feature, per pair
+};
+
+SumCosts costs_of(Kernel kernel) {
+  constexpr double subtrees = 80.0;
+  switch (kernel) {
+    case Kernel::gaussian:
+      return {{0.027, 0.13, subtrees}, {0.020, 0.32}};
+    case Kernel::exponential:
+      return {{0.028, 0.20, subtrees}, {0.021, 0.45}};
+    case Kernel::silverman:
+      return {{0.050, 1.55, subtrees}, {0.005, 2.9}};
+    case Kernel::uniform:
+      return {{0.045, 0.05, subtrees}, {0.020, 0.40}};
+    case Kernel::epanechnikov:
+      return {{0.038, 0.0, subtrees}, {0.017, 0.50}};
+    case Kernel::triangular:
+      return {{0.050, 0.05, subtrees}, {0.030, 1.1}};
+    case Kernel::tricube:
+      return {{0.051, 0.17, subtrees}, {0.020, 0.9}};
+    default:
+      return {{0.048, 1.2, subtrees}, {0.020, 1.5}};
+  }
+}
+
+// Up to this many features the tree is faster whatever the samples are. For compact kernels other
+// than the uniform one, blocks compute the squares near the edge of the support twice, which makes
+// them up to five times slower. With many features, the time for it is negligible compared with
+// that for the products.
+int most_features_for_tree(Kernel kernel) {
+  const bool may_pay = is_infinite(kernel) || kernel == Kernel::uniform;
+  return may_pay ? most_features_without_blocks : 32;
+}
 
 // The squared distance beyond which samples change the sums of a leaf by less than rtol. Every sum
 // is at least the contribution of its own leaf.
@@ -32,22 +69,31 @@ double reach_of(const Tree& tree, Index leaf, const DensityOptions& options) {
 
 }  // namespace
 
-bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
-  // Blocks compute the squares near the edge of a compact support twice. With few features this
-  // makes them up to five times slower than the tree; with many features, the time for it is
-  // negligible compared with that for the products.
-  const int most = is_infinite(options.kernel) ? most_features_without_blocks : 32;
-  if (!blocks_may_pay(tree, most)) return false;
+WorkEstimates work_of_sums(const Tree& tree, const DensityOptions& options) {
   const bool every_pair = is_infinite(options.kernel) && options.rtol == 0.0;
   double by_tree = 0.0;
   double by_blocks = 0.0;
+  double leaves = 0.0;
   for_sampled_leaves(tree, 16, [&](Index leaf) {
     const double reach = reach_of(tree, leaf, options);
     const double whole = has_moments(options.kernel) ? reach : -infinity;
     by_tree += every_pair ? 1.0 : leaves_near_leaf(tree, leaf, reach, whole);
     by_blocks += blocks_near_block(tree, leaf, reach);
+    leaves += 1.0;
   });
-  return by_blocks * cost_in_blocks.of(tree) < by_tree * cost_in_tree.of(tree);
+  const auto all = static_cast<double>(tree.locations);
+  const auto subtrees = static_cast<double>(std::min(tree.leaves(), Index{1} << vertex_levels));
+  const double in_tree = by_tree / leaves * all;
+  const double in_blocks = by_blocks / leaves * all;
+  const double share = subtrees / all;
+  const SumCosts costs = costs_of(options.kernel);
+  return {{{in_tree * tree.features, in_tree, in_tree * share * share}, costs.tree},
+          {{in_blocks * tree.features, in_blocks}, costs.blocks}};
+}
+
+bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {
+  return blocks_may_pay(tree, most_features_for_tree(options.kernel)) &&
+         work_of_sums(tree, options).blocks_pay();
 }
 
 }  // namespace quickshift

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "density/sums.hpp"
+#include "tree/block_sample.hpp"
 
 namespace quickshift {
 
@@ -27,8 +28,9 @@ void block_sums(const Tree& samples, const DensityOptions& options, const Execut
 // Up to this many features block_sums is never chosen.
 inline constexpr int most_features_without_blocks = 6;
 
-// density_blocks_cost.cpp: whether block_sums is estimated to be faster than the sums through the
-// tree.
+// density_blocks_cost.cpp: the work of the sums through the tree and of block_sums, and whether the
+// latter is estimated to be faster.
+WorkEstimates work_of_sums(const Tree& samples, const DensityOptions& options);
 bool blocks_pay_for_sums(const Tree& samples, const DensityOptions& options);
 
 }  // namespace quickshift

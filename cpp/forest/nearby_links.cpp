@@ -1,5 +1,7 @@
 #include "forest/nearby_links.hpp"
 
+#include <cmath>
+
 #include "support/disjoint_set.hpp"
 #include "tree/block_sample.hpp"
 #include "tree/search.hpp"
@@ -26,16 +28,45 @@ Array<Index> pieces_of_nodes(const Tree& tree, const Array<Index>& by_slot,
   return by_node;
 }
 
+// The largest squared distance below tau.
+double square_below(const Tree& tree, double tau) {
+  return square_within(tree, std::nextafter(tau, 0.0));
+}
+
 // Of several rows at a location, the largest tau counts.
-Array<double> reaches_of(const Tree& tree, const double* tau_of_row, const Execution& execution) {
+Array<double> reaches_of(const Tree& tree, const LinkLength& length, const Execution& execution) {
+  if (!length.tau_of_row) {
+    return filled_array(tree.slots(), square_below(tree, length.tau), execution);
+  }
   Array<double> reaches = filled_array(tree.slots(), -1.0, execution);
   for (Index row = 0; row < tree.rows; ++row) {
     const Index slot = tree.slot_of_row[row];
     if (slot < 0) continue;
-    reaches[slot] = std::max(reaches[slot], square_within(tree, tau_of_row[row]));
+    reaches[slot] = std::max(reaches[slot], square_within(tree, length.tau_of_row[row]));
   }
   return reaches;
 }
+
+// A keeper (tree/search.hpp) that counts the locations within a squared distance, up to a limit.
+class CountWithin {
+ public:
+  CountWithin(double reach_sq, Index most) : reach_sq_(reach_sq), most_(most) {}
+
+  double reach() const { return reach_sq_; }
+  bool wants(Index) const { return count_ < most_; }
+  void scan(const PairKernels& kernels, const Tree& tree, Index leaf, const double* point,
+            double* squares) {
+    kernels.squares(point, tree.leaf_block(leaf), squares);
+    for (int i = 0; i < tree.count(leaf); ++i) count_ += squares[i] <= reach_sq_;
+    if (count_ >= most_) reach_sq_ = -1.0;  // ends the search
+  }
+  Index count() const { return std::min(count_, most_); }
+
+ private:
+  double reach_sq_;
+  Index most_;
+  Index count_ = 0;
+};
 
 // A keeper (tree/search.hpp) that offers all links from one point to other pieces. It skips every
 // node that lies in the piece of its point.
@@ -104,7 +135,7 @@ NearbyLinks::NearbyLinks(const Tree& searched, const PieceOfRow& rows,
     : tree(searched), points(searched, rows, edges, execution) {
   if (length.near) return;
   piece_of_node = pieces_of_nodes(searched, points.pieces, execution);
-  reaches = reaches_of(searched, length.tau_of_row, execution);
+  reaches = reaches_of(searched, length, execution);
 }
 
 void link_by_search(NearbyLinks& links, const Execution& execution) {
@@ -120,6 +151,28 @@ void link_by_search(NearbyLinks& links, const Execution& execution) {
           }
         };
   });
+}
+
+bool search_pays_for_links(const Tree& tree, Index pieces, double tau) {
+  constexpr int most_features = 8;  // with more, searches of some data are far slower
+  constexpr Index most_locations_per_piece = 8;
+  constexpr Index most_within = 4;  // on average, including the location itself
+  constexpr Index counted = 1024;
+  if (tree.features > most_features) return false;
+  if (pieces * most_locations_per_piece < tree.locations) return false;
+  TreeSearch search(tree);
+  std::vector<double> point(static_cast<std::size_t>(tree.features));
+  Index within = 0;
+  Index sampled = 0;
+  for_sampled_leaves(tree, 64, [&](Index leaf) {
+    const int middle = tree.count(leaf) / 2;
+    copy_point(tree, leaf, middle, point.data());
+    CountWithin keeper(square_below(tree, tau), counted);
+    search.from_leaf(leaf, point.data(), keeper);
+    within += keeper.count();
+    ++sampled;
+  });
+  return within <= most_within * sampled;
 }
 
 // Whether blocks would compute a large part of all pairs twice. Then searches are faster, even with
@@ -147,7 +200,7 @@ std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows
   NearbyLinks links(tree, rows, edges, length, execution);
   if (length.near) {
     link_by_lists(links, length.near, execution);
-  } else if (tree.periodic || tree.features <= most_features_for_search ||
+  } else if (!length.tau_of_row || tree.periodic || tree.features <= most_features_for_search ||
              single_precision_decides_little(links)) {
     link_by_search(links, execution);
   } else {

@@ -1,5 +1,5 @@
-// Links between points that have a tau each, which is the distance to one of their nearest
-// neighbors: few points are linked to any one.
+// Links between points where few points are linked to any one: points that have a tau each, which
+// is the distance to one of their nearest neighbors, or one small tau.
 #pragma once
 
 #include <deque>
@@ -43,7 +43,11 @@ struct NearbyLinks {
 void link_by_search(NearbyLinks& links, const Execution& execution);
 void link_by_blocks(NearbyLinks& links, const Execution& execution);
 
-// find_saddles for points that have a tau each.
+// Whether searches are estimated to be faster than the search from high to low of saddles.cpp, for
+// one tau: there are many pieces, and few points are within tau of any one.
+bool search_pays_for_links(const Tree& tree, Index pieces, double tau);
+
+// find_saddles by links. With one tau, `search_pays_for_links` must hold.
 std::vector<Saddle> find_saddles_nearby(const Tree& tree, const PieceOfRow& rows,
                                         std::span<const Saddle> edges, const LinkLength& length,
                                         const Execution& execution);

@@ -302,7 +302,7 @@ class Linker {
 std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution) {
-  if (length.tau_of_row) {
+  if (length.tau_of_row || search_pays_for_links(tree, rows.pieces, length.tau)) {
     return find_saddles_nearby(tree, rows, edges, length, execution);
   }
   Linker linker(tree, rows, edges, length.tau, execution);

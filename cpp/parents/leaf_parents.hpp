@@ -42,7 +42,7 @@ class LeafParents {
   // point: scratch memory for the coordinates of one location.
   template <class Write>
   void find(Index leaf, double* point, const Write& write) {
-    const bool together = !tree_.periodic && (strict_ || !has_equal_heights(leaf));
+    const bool together = searches_together(leaf);
     if (together) search_in_lanes(leaf);
     for (int i = 0; i < tree_.count(leaf); ++i) {
       const Index slot = leaf * tree_.stride + i;
@@ -53,6 +53,11 @@ class LeafParents {
       const auto found = search_alone(tree_, heights_, strict_, search_, leaf, i, point);
       write(slot, found.slot(), found.square());
     }
+  }
+
+  // Whether the locations of a leaf share a search.
+  bool searches_together(Index leaf) const {
+    return !tree_.periodic && (strict_ || !has_equal_heights(leaf));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "parents/listed_parents.hpp"
+#include "tree/block_sample.hpp"
 #include "tree/heights.hpp"
 
 namespace quickshift {
@@ -29,8 +30,9 @@ NearestHigher nearest_higher_in_blocks(const Tree& tree, const Heights& heights,
 // With at most this many features, ParentMethod::automatic never chooses blocks.
 inline constexpr int most_features_for_search = 4;
 
-// Whether ParentMethod::blocks is estimated to be faster than ParentMethod::tree, in
-// nearest_higher_blocks_cost.cpp.
+// The work of ParentMethod::tree and ParentMethod::blocks, and whether the latter is estimated to
+// be faster, in nearest_higher_blocks_cost.cpp.
+WorkEstimates work_of_parents(const Tree& tree, const Heights& heights, bool strict);
 bool blocks_pay_for_parents(const Tree& tree, const Heights& heights, bool strict);
 
 // For every row, writes the row of its parent and the distance to it in the caller's units. A row

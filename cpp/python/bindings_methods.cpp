@@ -1,5 +1,7 @@
 // The choices between methods that compute the same values, and the numbers of elementary steps
 // that data made up against a method take, for tests.
+#include <nanobind/stl/vector.h>
+
 #include <functional>
 #include <limits>
 
@@ -44,6 +46,24 @@ bool pay_for_parents(const Tree& tree, const Reals& heights, int bits, bool stri
   return blocks_pay_for_parents(tree, ordered, strict);
 }
 
+auto as_tuple(const WorkEstimates& work) {
+  return std::make_tuple(work.tree.amounts, work.tree.costs, work.blocks.amounts,
+                         work.blocks.costs);
+}
+
+auto estimated_sums(const Tree& tree, int kernel, double bandwidth, double rtol) {
+  return as_tuple(work_of_sums(tree, density_options(kernel, bandwidth, rtol)));
+}
+
+auto estimated_parents(const Tree& tree, const Reals& heights, int bits, bool strict) {
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  return as_tuple(work_of_parents(tree, {tree, heights.data(), bits, Execution{}}, strict));
+}
+
+auto estimated_scales(const Tree& tree, double neighbors, Index spacing) {
+  return as_tuple(work_of_scales(tree, {.neighbors = {neighbors}, .spacing = spacing}));
+}
+
 Index comparisons_for_duplicates(const AnyPoints& array) {
   return distinct_locations(points_of(array), nullptr, nullptr, 0, Execution{}).comparisons;
 }
@@ -76,6 +96,13 @@ void bind_methods(nb::module_& m) {
         "tests.");
   m.def("blocks_pay_for_parents", &pay_for_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
         "Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.");
+  m.def("work_of_sums", &estimated_sums, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
+        "Estimated amounts of each kind of work per location of the tree, and the time of each in "
+        "nanoseconds; the same for blocks. For calibration.");
+  m.def("work_of_parents", &estimated_parents, "tree"_a, "heights"_a, "bits"_a, "strict"_a,
+        "The same for parents.");
+  m.def("work_of_scales", &estimated_scales, "tree"_a, "neighbors"_a, "spacing"_a,
+        "The same for local scales.");
   m.def("comparisons_for_duplicates", &comparisons_for_duplicates, "points"_a,
         "How many times two rows are compared to find duplicates; for tests.");
   m.def("reads_for_median", &reads_for_median, "keys"_a,

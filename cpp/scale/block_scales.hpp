@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "scale/options.hpp"
-#include "tree/kdtree.hpp"
+#include "tree/block_sample.hpp"
 
 namespace quickshift {
 
@@ -20,6 +20,7 @@ struct SearchedShares {
   double undecided = 0.0;  // compared twice by blocks: UndecidedPairs
 };
 SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options);
+WorkEstimates work_of_scales(const Tree& tree, const ScaleOptions& options);
 
 // block_scales_cost.cpp: estimates whether blocks are faster than searches of the tree, or than a
 // search that takes only a part of their time.

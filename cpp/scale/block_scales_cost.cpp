@@ -12,17 +12,21 @@ namespace {
 
 // Up to this many features, blocks are never faster.
 constexpr int most_features_for_tree = 6;
-// Times in nanoseconds per pair of points, and per point; only their ratios matter. Measured in
-// November 2026 on busy cores of an AMD EPYC with AVX-512, with 2500 and 8000 points of four shapes
-// (one seed), 7 to 16 features and 1 to 128 neighbors. The slower method was chosen in a few of
-// these 96 cases, and took at most 1.5 times as long as the other.
-constexpr PairCost cost_in_tree{0.19, 0.2};
-constexpr PairCost cost_in_blocks{0.035, 0.27};
-constexpr double point_in_tree = 300.0;
-constexpr double point_in_blocks = 1800.0;
-constexpr double neighbor_in_blocks = 50.0;
-// The same for a pair that single precision cannot decide.
-constexpr PairCost cost_undecided{0.5, 12.0};
+// Times in nanoseconds; only their ratios matter. Measured by benchmarks/costs.py in November 2026
+// on an AMD EPYC with AVX-512.
+const std::vector<double> costs_in_tree{
+    300.0,  // a point
+    0.19,   // a pair and a feature
+    0.2,    // a pair
+};
+const std::vector<double> costs_in_blocks{
+    1800.0,  // a point
+    0.035,   // a pair and a feature
+    0.27,    // a pair
+    0.5,     // a pair that single precision cannot decide, and a feature
+    12.0,    // a pair that single precision cannot decide
+    50.0,    // a neighbor that is wanted
+};
 
 }  // namespace
 
@@ -55,17 +59,24 @@ SearchedShares shares_searched(const Tree& tree, const ScaleOptions& options) {
   return shares;
 }
 
+WorkEstimates work_of_scales(const Tree& tree, const ScaleOptions& options) {
+  const SearchedShares shares = shares_searched(tree, options);
+  const auto all = static_cast<double>(tree.locations);
+  const double in_tree = shares.of_tree * all;
+  const double in_blocks = shares.of_blocks * all;
+  const double undecided = shares.undecided * all;
+  return {{{1.0, in_tree * tree.features, in_tree}, costs_in_tree},
+          {{1.0, in_blocks * tree.features, in_blocks, undecided * tree.features, undecided,
+            options.most()},
+           costs_in_blocks}};
+}
+
 bool blocks_pay_for_scales(const Tree& tree, const ScaleOptions& options, double part) {
   if (tree.features <= most_features_for_tree) return false;
   // So few points take no time; what counts is that blocks also list the samples within tau.
   if (tree.locations <= 512) return tree.features > 8;
-  const auto all = static_cast<double>(tree.locations);
-  const SearchedShares shares = shares_searched(tree, options);
-  const double by_tree = shares.of_tree * all * cost_in_tree.of(tree) + point_in_tree;
-  const double by_blocks = shares.of_blocks * all * cost_in_blocks.of(tree) +
-                           shares.undecided * all * cost_undecided.of(tree) + point_in_blocks +
-                           neighbor_in_blocks * options.most();
-  return by_blocks < part * by_tree;
+  const WorkEstimates work = work_of_scales(tree, options);
+  return work.blocks.time() < part * work.tree.time();
 }
 
 }  // namespace quickshift

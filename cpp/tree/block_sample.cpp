@@ -1,5 +1,6 @@
 #include "tree/block_sample.hpp"
 
+#include <numeric>
 #include <vector>
 
 namespace quickshift {
@@ -17,6 +18,10 @@ double blocks_within(const Tree& tree, double reach_sq, const LeastTo& least_to)
 }
 
 }  // namespace
+
+double WorkEstimate::time() const {
+  return std::inner_product(amounts.begin(), amounts.end(), costs.begin(), 0.0);
+}
 
 bool blocks_may_pay(const Tree& tree, int most_features_for_tree) {
   return tree.features > most_features_for_tree && tree.locations > 512;

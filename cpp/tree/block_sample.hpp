@@ -8,16 +8,26 @@
 // choice depends only on the set of points.
 #pragma once
 
+#include <vector>
+
 #include "tree/blocks.hpp"
 
 namespace quickshift {
 
-// The time per pair of points in nanoseconds, linear in the number of features. The numbers were
-// measured; only their ratios matter.
-struct PairCost {
-  double per_feature;
-  double rest;
-  double of(const Tree& tree) const { return per_feature * tree.features + rest; }
+// Kinds of work that a method does per location, each with its amount and its time in nanoseconds.
+// Only the ratios of the times matter. benchmarks/costs.py measures the times, on the amounts.
+struct WorkEstimate {
+  std::vector<double> amounts;
+  std::vector<double> costs;
+
+  double time() const;
+};
+
+struct WorkEstimates {
+  WorkEstimate tree;
+  WorkEstimate blocks;
+
+  bool blocks_pay() const { return blocks.time() < tree.time(); }
 };
 
 // Whether a sample is worth taking at all: with at most this many features, or with few locations,

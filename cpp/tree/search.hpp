@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,13 @@
 #include "vector/pairs.hpp"
 
 namespace quickshift {
+
+// What searches have done, for estimates of their time.
+struct SearchWork {
+  Index boxes = 0;   // nodes to whose boxes the distance from one point was computed
+  Index leaves = 0;  // leaves that were scanned for one point
+  Index groups = 0;  // the same for groups of four points
+};
 
 class TreeSearch {
  public:
@@ -65,6 +73,7 @@ class TreeSearch {
         const unsigned groups = near(node);
         if (!groups) continue;
         if (tree_.is_leaf(node)) {
+          work_.groups += std::popcount(groups);
           visit(tree_.leaf_of(node), groups);
         } else {
           pending_.push_back(2 * node + 1);
@@ -73,6 +82,8 @@ class TreeSearch {
       }
     }
   }
+
+  const SearchWork& work() const { return work_; }
 
  private:
   template <class Keeper>
@@ -100,6 +111,7 @@ class TreeSearch {
 
   template <class Keeper>
   void push_children(Index node, const double* point, Keeper& keeper) {
+    work_.boxes += 2;
     const Index left = 2 * node;
     const double to_left = least_to_box(point, tree_.low(left), tree_.features, period_);
     const double to_right = least_to_box(point, tree_.low(left + 1), tree_.features, period_);
@@ -112,6 +124,7 @@ class TreeSearch {
 
   template <class Keeper>
   void scan(Index leaf, const double* point, Keeper& keeper) {
+    ++work_.leaves;
     keeper.scan(kernels_, tree_, leaf, point, squares_.data());
   }
 
@@ -140,6 +153,7 @@ class TreeSearch {
   std::vector<double> squares_;
   std::vector<std::pair<Index, double>> stack_;
   std::vector<Index> pending_;
+  SearchWork work_;
 };
 
 // Copies the coordinates of a query in the form of the tree: wrapped into the periods, and scaled.

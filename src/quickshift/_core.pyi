@@ -720,6 +720,28 @@ def blocks_pay_for_parents(
     Whether `nearest_higher` estimates that blocks are faster than the tree; for tests.
     """
 
+def work_of_sums(
+    tree: Tree, kernel: int, bandwidth: float, rtol: float
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    """
+    Estimated amounts of each kind of work per location of the tree, and the time of each in nanoseconds; the same for blocks. For calibration.
+    """
+
+def work_of_parents(
+    tree: Tree,
+    heights: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bits: int,
+    strict: bool,
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    """The same for parents."""
+
+def work_of_scales(
+    tree: Tree, neighbors: float, spacing: int
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    """The same for local scales."""
+
 def comparisons_for_duplicates(
     points: Annotated[NDArray, dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> int:
