@@ -24,21 +24,24 @@ constexpr double allowed_error = 9e-13;
 // A bound on the rounding error of an expansion per unit of weight.
 constexpr double rounding_error = 4e-15;
 
-// Places in the expansion of a query node, after its coefficients: a bound on its error.
-constexpr int error_place = expansion_size(expansion_order);
-
 // Moments or polynomials of the nodes of a tree, down to those on its expansion level. Coordinates
 // are relative to the middle of a node's box.
 class Expansions {
  public:
-  Expansions(const Tree& tree, double unit, const Execution& execution)
+  Expansions(const Tree& tree, const ExpansionPairs& pairs, const Execution& execution)
       : tree_(tree),
-        unit_(unit),
-        level_(expansion_level(tree)),
-        values_(filled_array(expansion_ends(tree) * expansion_stride, 0.0, execution)) {}
+        unit_(pairs.unit()),
+        order_(pairs.reach().order()),
+        level_(expansion_level(tree, pairs.reach())),
+        ends_(expansion_ends(tree, pairs.reach())),
+        values_(filled_array(ends_ * expansion_stride(order_), 0.0, execution)) {}
 
-  double* of(Index node) { return values_.data() + node * expansion_stride; }
-  const double* of(Index node) const { return values_.data() + node * expansion_stride; }
+  int order() const { return order_; }
+  Index ends() const { return ends_; }
+  double* of(Index node) { return values_.data() + node * expansion_stride(order_); }
+  const double* of(Index node) const { return values_.data() + node * expansion_stride(order_); }
+  // A bound on the error of the polynomial of a node; it is stored after the coefficients.
+  double& error(Index node) { return of(node)[expansion_size(order_)]; }
   bool is_smallest(Index node) const { return node >= Index{1} << level_; }
 
   // The leaves below one of the smallest nodes.
@@ -56,14 +59,14 @@ class Expansions {
   }
 
   // The powers h^n / n! of the vector from the center of a node to that of its child.
-  using Powers = std::array<double, expansion_order + 1>;
+  using Powers = std::array<double, most_expansion_order + 1>;
   std::array<Powers, 2> shift(Index node, Index child) const {
     std::array<Powers, 2> powers;
     for (int k = 0; k < 2; ++k) {
       const double h =
           k < tree_.features ? (middle(tree_, child, k) - middle(tree_, node, k)) * unit_ : 0.0;
       powers[k][0] = 1.0;
-      for (int n = 1; n <= expansion_order; ++n) powers[k][n] = powers[k][n - 1] * h / n;
+      for (int n = 1; n <= order_; ++n) powers[k][n] = powers[k][n - 1] * h / n;
     }
     return powers;
   }
@@ -71,21 +74,24 @@ class Expansions {
  private:
   const Tree& tree_;
   double unit_;
+  int order_;
   int level_;
+  Index ends_;
   Array<double> values_;
 };
 
 // to += the moments `from` about a center that is shifted by -h.
-void shift_moments(const double* from, const std::array<Expansions::Powers, 2>& h, double* to) {
-  double partway[expansion_size(expansion_order)];
-  for (int n = 0; n <= expansion_order; ++n) {
+void shift_moments(const double* from, const std::array<Expansions::Powers, 2>& h, int order,
+                   double* to) {
+  double partway[expansion_size(most_expansion_order)];
+  for (int n = 0; n <= order; ++n) {
     for (int b = 0; b <= n; ++b) {
       double sum = 0.0;
       for (int k = 0; k <= n - b; ++k) sum += from[expansion_place(n - k, b)] * h[0][k];
       partway[expansion_place(n, b)] = sum;
     }
   }
-  for (int n = 0; n <= expansion_order; ++n) {
+  for (int n = 0; n <= order; ++n) {
     for (int b = 0; b <= n; ++b) {
       double sum = 0.0;
       for (int k = 0; k <= b; ++k) sum += partway[expansion_place(n - k, b - k)] * h[1][k];
@@ -95,41 +101,42 @@ void shift_moments(const double* from, const std::array<Expansions::Powers, 2>& 
 }
 
 // to += the polynomial `from` about a center that is shifted by h.
-void shift_polynomial(const double* from, const std::array<Expansions::Powers, 2>& h, double* to) {
-  double partway[expansion_size(expansion_order)];
-  for (int n = 0; n <= expansion_order; ++n) {
+void shift_polynomial(const double* from, const std::array<Expansions::Powers, 2>& h, int order,
+                      double* to) {
+  double partway[expansion_size(most_expansion_order)];
+  for (int n = 0; n <= order; ++n) {
     for (int b = 0; b <= n; ++b) {
       double sum = 0.0;
-      for (int k = 0; k <= expansion_order - n; ++k) {
+      for (int k = 0; k <= order - n; ++k) {
         sum += from[expansion_place(n + k, b)] * h[0][k];
       }
       partway[expansion_place(n, b)] = sum;
     }
   }
-  for (int n = 0; n <= expansion_order; ++n) {
+  for (int n = 0; n <= order; ++n) {
     for (int b = 0; b <= n; ++b) {
       double sum = 0.0;
-      for (int k = 0; k <= expansion_order - n; ++k) {
+      for (int k = 0; k <= order - n; ++k) {
         sum += partway[expansion_place(n + k, b + k)] * h[1][k];
       }
       to[expansion_place(n, b)] += sum;
     }
   }
-  to[error_place] += from[error_place];
 }
 
-Expansions moments_of(const Tree& tree, double unit, const Execution& execution) {
-  Expansions moments(tree, unit, execution);
-  const Index ends = expansion_ends(tree);
+Expansions moments_of(const Tree& tree, const ExpansionPairs& pairs, const Execution& execution) {
+  Expansions moments(tree, pairs, execution);
   for_nodes_upwards(tree, execution, [&](Index node) {
-    if (node >= ends) return;
+    if (node >= moments.ends()) return;
     if (moments.is_smallest(node)) {
       const double* weights = tree.weights.data() + moments.first_leaf(node) * tree.stride;
-      expansion_loops().write_moments(moments.range(node), weights, moments.of(node));
+      expansion_loops().write_moments(moments.range(node), moments.order(), weights,
+                                      moments.of(node));
       return;
     }
     for (Index child = 2 * node; child <= 2 * node + 1; ++child) {
-      shift_moments(moments.of(child), moments.shift(node, child), moments.of(node));
+      shift_moments(moments.of(child), moments.shift(node, child), moments.order(),
+                    moments.of(node));
     }
   });
   return moments;
@@ -164,7 +171,8 @@ class ExpansionSumWorker {
     const auto found = problem_.pairs.spread(query, sample);
     const bool both = problem_.symmetric() && query != sample;
     const int order = problem_.pairs.reach().order_for(found.between_sq, found.spread_sq);
-    const double error = problem_.pairs.reach().error(found.between_sq) + rounding_error;
+    const double error =
+        problem_.pairs.reach().error(found.between_sq, found.spread_sq, order) + rounding_error;
     NodePairs& waiting = waiting_[order];
     const int i = waiting.count++;
     waiting.x[i] = found.between[0];
@@ -173,8 +181,8 @@ class ExpansionSumWorker {
     waiting.expansion[i] = polynomials_.of(query);
     waiting.back_moments[i] = both ? moments_.of(query) : moments_.of(sample);
     waiting.back_expansion[i] = both ? polynomials_.of(sample) : nullptr;
-    polynomials_.of(query)[error_place] += error * moments_.of(sample)[0];
-    if (both) polynomials_.of(sample)[error_place] += error * moments_.of(query)[0];
+    polynomials_.error(query) += error * moments_.of(sample)[0];
+    if (both) polynomials_.error(sample) += error * moments_.of(query)[0];
     if (waiting.count == NodePairs::most) translate(order);
   }
 
@@ -249,21 +257,22 @@ void recompute_inaccurate_sums(const ExpansionSumProblem& problem, Index leaf, d
 void evaluate(const ExpansionSumProblem& problem, Expansions& polynomials,
               const Execution& execution, Sums& sums) {
   const Tree& queries = problem.queries;
-  const Index ends = expansion_ends(queries);
   for_nodes_downwards(queries, execution, [&](Index node) {
-    if (node >= ends) return;
+    if (node >= polynomials.ends()) return;
     if (!polynomials.is_smallest(node)) {
       for (Index child = 2 * node; child <= 2 * node + 1; ++child) {
-        shift_polynomial(polynomials.of(node), polynomials.shift(node, child),
+        shift_polynomial(polynomials.of(node), polynomials.shift(node, child), polynomials.order(),
                          polynomials.of(child));
+        polynomials.error(child) += polynomials.error(node);
       }
       return;
     }
-    const double error = polynomials.of(node)[error_place];
+    const double error = polynomials.error(node);
     if (error == 0.0) return;
     const Index first = polynomials.first_leaf(node);
     double* const values = sums.values.data() + first * queries.stride;
-    expansion_loops().evaluate(polynomials.range(node), polynomials.of(node), values);
+    expansion_loops().evaluate(polynomials.range(node), polynomials.order(), polynomials.of(node),
+                               values);
     for (Index i = 0; i < polynomials.leaves(); ++i) {
       recompute_inaccurate_sums(problem, first + i, error, execution, values + i * queries.stride);
     }
@@ -275,8 +284,8 @@ void evaluate(const ExpansionSumProblem& problem, Expansions& polynomials,
 void expansion_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                     const Execution& execution, Sums& sums) {
   const ExpansionSumProblem problem{queries, samples, options};
-  const Expansions moments = moments_of(samples, problem.pairs.unit(), execution);
-  Expansions polynomials(queries, problem.pairs.unit(), execution);
+  const Expansions moments = moments_of(samples, problem.pairs, execution);
+  Expansions polynomials(queries, problem.pairs, execution);
   traverse_pairs(queries, samples, 500.0 * static_cast<double>(queries.locations), execution,
                  [&] { return ExpansionSumWorker(problem, moments, polynomials, sums); });
   evaluate(problem, polynomials, execution, sums);

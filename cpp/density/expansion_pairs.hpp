@@ -5,20 +5,28 @@
 
 #include "density/expansion_reach.hpp"
 #include "density/sums.hpp"
+#include "support/scratch.hpp"
 #include "tree/box.hpp"
 
 namespace quickshift {
 
-// Nodes with fewer points than this are summed pair by pair, which takes less time.
-inline constexpr int least_points_of_expansion = 24;
-// The level of the smallest nodes with expansions; -1 if there are none.
-inline int expansion_level(const Tree& tree) {
+// The level of the smallest nodes with expansions; -1 if there are none. One array of expansions may
+// take half of the scratch memory.
+inline int expansion_level(const Tree& tree, const ExpansionReach& reach) {
+  const auto points = static_cast<double>(tree.locations);
+  const double limit = 0.5 * scratch_limit(points, tree.features) / sizeof(double);
+  const auto fits = [&](int level) {
+    return (tree.locations >> level) >= reach.least_points() &&
+           std::ldexp(expansion_stride(reach.order()), level + 1) <= limit;
+  };
   int level = tree.levels - 1;
-  while (level >= 0 && (tree.locations >> level) < least_points_of_expansion) --level;
+  while (level >= 0 && !fits(level)) --level;
   return level;
 }
 // Nodes with expansions have smaller numbers than this. The number of the root is 1.
-inline Index expansion_ends(const Tree& tree) { return Index{1} << (expansion_level(tree) + 1); }
+inline Index expansion_ends(const Tree& tree, const ExpansionReach& reach) {
+  return Index{1} << (expansion_level(tree, reach) + 1);
+}
 
 class ExpansionPairs {
  public:
@@ -27,9 +35,9 @@ class ExpansionPairs {
         samples_(samples),
         support_sq_(scale_for(samples, options).support_sq),
         unit_(1.0 / (bandwidth_in(samples, options) * support(options.kernel))),
-        query_ends_(expansion_ends(queries)),
-        sample_ends_(expansion_ends(samples)),
-        reach_(expansion_reach(options.kernel)) {}
+        reach_(expansion_reach(options.kernel)),
+        query_ends_(expansion_ends(queries, reach_)),
+        sample_ends_(expansion_ends(samples, reach_)) {}
 
   double support_sq() const { return support_sq_; }
   double unit() const { return unit_; }
@@ -69,9 +77,9 @@ class ExpansionPairs {
   const Tree& samples_;
   double support_sq_;
   double unit_;
+  const ExpansionReach& reach_;
   Index query_ends_;
   Index sample_ends_;
-  const ExpansionReach& reach_;
 };
 
 }  // namespace quickshift

@@ -11,11 +11,12 @@ namespace quickshift {
 
 namespace {
 
-// The error of an expansion, per unit of weight and relative to k(0), at distances of about half
-// the support. A sum is usually a tenth or more of the weight inside the support.
-constexpr double least_error = 2e-14;
+// The largest error of an expansion, per unit of weight and relative to k(0), at distances of about
+// half the support. A sum is usually a tenth or more of the weight inside the support, and most
+// errors are far below the largest.
+constexpr double least_error = 3e-13;
 // Fewer samples are near than far, so their expansions may be less accurate by up to this factor.
-constexpr double most_relief = 100.0;
+constexpr double most_relief = 20.0;
 
 constexpr int most_power = 2 * RadialSeries::most;
 constexpr int most_degree = 48;  // the last term of a series in θ that is computed one by one
@@ -65,12 +66,12 @@ RadialSeries series_of(const Powers& powers) {
     if (powers[2 * i] != 0.0) series.evens = i + 1;
     if (powers[2 * i + 1] != 0.0) series.odds = i + 1;
   }
-  for (int j = 0; j <= expansion_order; ++j) {
+  for (int j = 0; j <= most_expansion_order; ++j) {
     for (int i = 0; i + j < series.evens; ++i) {
-      series.even[j][i] = powers[2 * (i + j)] * falling(i + j, j);
+      series.even[i][j] = powers[2 * (i + j)] * falling(i + j, j);
     }
     for (int i = 0; i < series.odds; ++i) {
-      series.odd[j][i] = powers[2 * i + 1] * falling(i + 0.5, j);
+      series.odd[i][j] = powers[2 * i + 1] * falling(i + 0.5, j);
     }
   }
   return series;
@@ -149,7 +150,9 @@ int ExpansionReach::bin_of(double square) {
   return std::clamp(bin, 0, bins - 1);
 }
 
-ExpansionReach::ExpansionReach(Kernel kernel) {
+ExpansionReach::ExpansionReach(Kernel kernel)
+    : orders_(kernel == Kernel::cosine ? 3 : orders),
+      least_points_(kernel == Kernel::cosine ? 24 : 40) {
   const Powers powers = powers_of(kernel);
   series_ = series_of(powers);
   std::vector<std::vector<double>> bounds;

@@ -20,22 +20,33 @@ class ExpansionReach {
   explicit ExpansionReach(Kernel kernel);
 
   const RadialSeries& series() const { return series_; }
+  // The order of the expansions that are stored, the highest one of those in use.
+  int order() const { return expansion_orders[orders_ - 1]; }
+  // Nodes with fewer points than this are summed pair by pair, which takes less time.
+  int least_points() const { return least_points_; }
 
   // The least order of expansions with which a pair of nodes keeps the error bound, as an index
-  // into expansion_orders; their number if there is none. between_sq: the squared distance between
+  // into expansion_orders; only for pairs that `allows` allows. between_sq: the squared distance between
   // the centers. spread_sq: the square of the largest distance by which the difference between a
   // point of one node and a point of the other can deviate from the difference between the centers.
   int order_for(double between_sq, double spread_sq) const {
     const auto& reaches = reaches_[bin_of(between_sq)];
     int index = 0;
-    while (index < orders && spread_sq > reaches[index]) ++index;
+    while (!(spread_sq < reaches[index])) ++index;
     return index;
   }
   bool allows(double between_sq, double spread_sq) const {
-    return spread_sq <= reaches_[bin_of(between_sq)][orders - 1];
+    return spread_sq < reaches_[bin_of(between_sq)][orders_ - 1];
   }
-  // The error bound at this distance between the centers, per unit of weight.
-  double error(double between_sq) const { return errors_[bin_of(between_sq)]; }
+  // A bound on the error of an expansion, per unit of weight. All terms of the error are at least
+  // of degree order + 1 in the spread.
+  double error(double between_sq, double spread_sq, int index) const {
+    const int bin = bin_of(between_sq);
+    const double ratio = spread_sq / reaches_[bin][index];
+    double power = 1.0;
+    for (int i = 0; i < expansion_orders[index] / 2; ++i) power *= ratio;
+    return errors_[bin] * power;
+  }
 
   static constexpr int orders = sizeof expansion_orders / sizeof *expansion_orders;
 
@@ -45,6 +56,8 @@ class ExpansionReach {
   static constexpr int bins = 4 * octaves + 1;
   static int bin_of(double square);
 
+  int orders_;
+  int least_points_;
   RadialSeries series_;
   std::array<std::array<double, orders>, bins> reaches_;  // largest squared spread
   std::array<double, bins> errors_;

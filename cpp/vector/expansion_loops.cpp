@@ -8,13 +8,13 @@ namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
-constexpr int order_of_all = expansion_order;
+constexpr int tile = 3;  // coefficients that are computed together
 
 // The number of vectors for the coefficients of an expansion, filled up to a whole square of lanes.
 constexpr int padded(int order) {
   return (expansion_size(order) + lanes - 1) / lanes * lanes;
 }
-static_assert(padded(expansion_order) <= expansion_stride);
+static_assert(padded(most_expansion_order) <= expansion_stride(most_expansion_order));
 
 // Lane e of the result is lane from[e] of a, or lane from[e] - lanes of b.
 inline Vec shuffled(Vec a, Vec b, Bits from) {
@@ -78,18 +78,20 @@ inline void scatter(const Vec (&in)[count], double* const* to) {
 // The derivatives of a kernel by the squared distance, from the value itself on.
 template <int order>
 inline void radial_derivatives(const RadialSeries& kernel, Vec s, Vec (&out)[order + 1]) {
+  Vec odd[order + 1] = {};
+  for (int j = 0; j <= order; ++j) out[j] = Vec{};
+  for (int i = kernel.evens - 1; i >= 0; --i) {
+    for (int j = 0; j <= order; ++j) out[j] = fused(out[j], s, kernel.even[i][j]);
+  }
+  if (kernel.odds == 0) return;
+  for (int i = kernel.odds - 1; i >= 0; --i) {
+    for (int j = 0; j <= order; ++j) odd[j] = fused(odd[j], s, kernel.odd[i][j]);
+  }
   const Vec inverse = 1.0 / s;
   Vec factor = root(s);
   for (int j = 0; j <= order; ++j) {
-    Vec value = {};
-    for (int i = kernel.evens - j - 1; i >= 0; --i) value = fused(value, s, kernel.even[j][i]);
-    if (kernel.odds > 0) {
-      Vec odd = {};
-      for (int i = kernel.odds - 1; i >= 0; --i) odd = fused(odd, s, kernel.odd[j][i]);
-      value = fused(odd, factor, value);
-      factor *= inverse;
-    }
-    out[j] = value;
+    out[j] = fused(odd[j], factor, out[j]);
+    factor *= inverse;
   }
 }
 
@@ -169,20 +171,34 @@ void translate_lanes(const RadialSeries& kernel, const double* x, const double* 
   }
   Vec expansion[padded(order)];
   Vec back_expansion[padded(order)];
-  for (int i = expansion_size(order); i < padded(order); ++i) expansion[i] = back_expansion[i] = Vec{};
+  for (int i = expansion_size(order); i < padded(order); ++i) {
+    expansion[i] = back_expansion[i] = Vec{};
+  }
   for (int degree = 0; degree <= order; ++degree) {
-    int first = 0;
-    for (; first + 4 <= degree + 1; first += 4) {
-      contract<order, 4>(derivative, moments, back_moments, degree, first, expansion,
-                         back_expansion);
-    }
-    for (; first <= degree; ++first) {
-      contract<order, 1>(derivative, moments, back_moments, degree, first, expansion,
-                         back_expansion);
+    // The last tile of a row overlaps the one before it.
+    for (int end = tile; end < degree + 1 + tile; end += tile) {
+      const int first = (end <= degree + 1 ? end : degree + 1) - tile;
+      if (first >= 0) {
+        contract<order, tile>(derivative, moments, back_moments, degree, first, expansion,
+                              back_expansion);
+        continue;
+      }
+      for (int i = 0; i <= degree; ++i) {
+        contract<order, 1>(derivative, moments, back_moments, degree, i, expansion, back_expansion);
+      }
     }
   }
   scatter(expansion, to);
   scatter(back_expansion, back_to);
+}
+
+// Calls run<order>() with the order as a constant.
+template <class Run>
+inline void with_order(int order, const Run& run) {
+  if (order == expansion_orders[0]) return run.template operator()<expansion_orders[0]>();
+  if (order == expansion_orders[1]) return run.template operator()<expansion_orders[1]>();
+  if (order == expansion_orders[2]) return run.template operator()<expansion_orders[2]>();
+  run.template operator()<expansion_orders[3]>();
 }
 
 void translate(const RadialSeries& kernel, int order, const NodePairs& given) {
@@ -193,14 +209,10 @@ void translate(const RadialSeries& kernel, int order, const NodePairs& given) {
     pairs.expansion[i] = pairs.back_expansion[i] = nullptr;
   }
   for (int i = 0; i < pairs.count; i += lanes) {
-    const auto run = [&]<int fixed>() {
+    with_order(order, [&]<int fixed>() {
       translate_lanes<fixed>(kernel, pairs.x + i, pairs.y + i, pairs.moments + i,
                              pairs.expansion + i, pairs.back_moments + i, pairs.back_expansion + i);
-    };
-    if (order == expansion_orders[0]) run.template operator()<expansion_orders[0]>();
-    if (order == expansion_orders[1]) run.template operator()<expansion_orders[1]>();
-    if (order == expansion_orders[2]) run.template operator()<expansion_orders[2]>();
-    if (order == expansion_orders[3]) run.template operator()<expansion_orders[3]>();
+    });
   }
 }
 
@@ -234,39 +246,49 @@ inline void for_points(const LeafRange& range, const Visit& visit) {
   }
 }
 
-void write_moments(const LeafRange& range, const double* weights, double* moments) {
-  Vec sums[expansion_size(order_of_all)] = {};
+template <int order>
+void write_moments_of(const LeafRange& range, const double* weights, double* moments) {
+  Vec sums[expansion_size(order)] = {};
   for_points(range, [&](Vec u, Vec v, long long slot, int left) {
-    Vec along_u[order_of_all + 1];
+    Vec along_u[order + 1];
     along_u[0] = broadcast(1.0);
-    for (int a = 1; a <= order_of_all; ++a) along_u[a] = along_u[a - 1] * (u * (1.0 / a));
+    for (int a = 1; a <= order; ++a) along_u[a] = along_u[a - 1] * (u * (1.0 / a));
     Vec along_v = load_some(weights + slot, left);
-    for (int b = 0; b <= order_of_all; ++b) {
-      for (int a = 0; a + b <= order_of_all; ++a) {
+    for (int b = 0; b <= order; ++b) {
+      for (int a = 0; a + b <= order; ++a) {
         Vec& sum = sums[expansion_place(a + b, b)];
         sum = fused(along_u[a], along_v, sum);
       }
       along_v *= v * (1.0 / (b + 1));
     }
   });
-  for (int i = 0; i < expansion_stride; ++i) moments[i] = 0.0;
-  for (int i = 0; i < expansion_size(order_of_all); ++i) {
+  for (int i = 0; i < expansion_stride(order); ++i) moments[i] = 0.0;
+  for (int i = 0; i < expansion_size(order); ++i) {
     for (int lane = 0; lane < lanes; ++lane) moments[i] += sums[i][lane];
   }
 }
 
-void evaluate(const LeafRange& range, const double* expansion, double* sums) {
+void write_moments(const LeafRange& range, int order, const double* weights, double* moments) {
+  with_order(order, [&]<int fixed>() { write_moments_of<fixed>(range, weights, moments); });
+}
+
+template <int order>
+void evaluate_at(const LeafRange& range, const double* expansion, double* sums) {
   for_points(range, [&](Vec u, Vec v, long long slot, int left) {
     Vec value = {};
-    for (int b = order_of_all; b >= 0; --b) {
+    for (int b = order; b >= 0; --b) {
       Vec row = {};
-      for (int a = order_of_all - b; a >= 0; --a) {
+      for (int a = order - b; a >= 0; --a) {
         row = fused(row, u * (1.0 / (a + 1)), expansion[expansion_place(a + b, b)]);
       }
       value = fused(value, v * (1.0 / (b + 1)), row);
     }
     store_some(sums + slot, load_some(sums + slot, left) + value, left);
   });
+}
+
+void evaluate(const LeafRange& range, int order, const double* expansion, double* sums) {
+  with_order(order, [&]<int fixed>() { evaluate_at<fixed>(range, expansion, sums); });
 }
 
 }  // namespace
