@@ -94,6 +94,14 @@ std::vector<double> expansion_bounds(int m) {
   return bounds;
 }
 
+double power(double x, int n) {
+  double result = 1.0;
+  for (; n > 0; n /= 2, x *= x) {
+    if (n % 2) result *= x;
+  }
+  return result;
+}
+
 // The error of expansions of one order for distances between centers from `least` to `most`, as a
 // function of the spread.
 class Error {
@@ -106,8 +114,8 @@ class Error {
       odd_ = odd_ || m % 2;
       const int last = m % 2 ? most_degree : std::min(m, most_degree);
       for (int n = order + 1; n <= last; ++n) {
-        const double distance = n <= m ? most : least;
-        terms_[n] += std::fabs(powers[m]) * bounds[m][n] * std::pow(distance, m - n);
+        const double distance = n <= m ? power(most, m - n) : power(1.0 / least, n - m);
+        terms_[n] += std::fabs(powers[m]) * bounds[m][n] * distance;
       }
     }
     least_ = least;
@@ -117,10 +125,10 @@ class Error {
     const double ratio = spread / least_;
     if (odd_ && !(ratio < 0.9)) return std::numeric_limits<double>::infinity();
     double sum = 0.0;
-    double power = std::pow(spread, order_ + 1);
-    for (int n = order_ + 1; n <= most_degree; ++n, power *= spread) sum += terms_[n] * power;
+    double factor = power(spread, order_ + 1);
+    for (int n = order_ + 1; n <= most_degree; ++n, factor *= spread) sum += terms_[n] * factor;
     // The bounds fall with n, so the rest of an odd power is at most a geometric series.
-    return odd_ ? sum + terms_[most_degree] * power * ratio / (1.0 - ratio) / spread : sum;
+    return odd_ ? sum + terms_[most_degree] * (factor / spread) * ratio / (1.0 - ratio) : sum;
   }
 
  private:

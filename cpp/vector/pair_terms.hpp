@@ -113,7 +113,7 @@ struct Tricube {
 // relative error is at most 2e-15.
 struct Silverman {
   static constexpr bool may_fuse = true;
-  static constexpr bool long_chain = false;
+  static constexpr bool long_chain = true;
   static constexpr double c[16] = {
       2.2332064355227661963e-1,  5.2618686988421641979e-1,  4.1326620119951530673e-1,
       3.7889660982001493091e-10, -2.2943103957165380267e-1, -1.8019464099800900880e-1,
