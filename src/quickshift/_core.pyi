@@ -137,7 +137,9 @@ class DensityMethod(enum.Enum):
 
     gaussians = 4
 
-    blocks = 5
+    expansions = 5
+
+    blocks = 6
 
 def kernel_sums(
     tree: Tree,
