@@ -18,9 +18,9 @@ constexpr double least_bandwidth = 1e-140;
 // Seconds on one thread, measured in November 2026 on an AMD EPYC with AVX-512, from forced runs
 // with 1e5 and 1e6 points in two features. Only their ratios matter.
 constexpr double seconds_per_translation[] = {1.2e-7, 1.8e-7, 2.7e-7, 5.5e-7};  // by order
-constexpr double seconds_per_node = 6e-6;      // moments and polynomials, per smallest node
-constexpr double one_sided = 1.8;              // pairs of a query and a sample, per pair of samples
-constexpr double least_seconds = 2e-3;         // below this, nothing is estimated
+constexpr double seconds_per_node = 6e-6;  // moments and polynomials, per smallest node
+constexpr double one_sided = 1.8;          // pairs of a query and a sample, per pair of samples
+constexpr double least_seconds = 2e-3;     // below this, nothing is estimated
 
 double seconds_per_pair(Kernel kernel) {
   if (kernel == Kernel::silverman) return 0.3e-9;
@@ -83,7 +83,8 @@ class LeafSavings {
 }  // namespace
 
 bool expansions_serve(const Tree& samples, const DensityOptions& options) {
-  return has_expansions(options.kernel) && samples.features <= 2 && !options.leave_out &&
+  return has_expansions(options.kernel) && samples.features <= most_features_with_expansions &&
+         !options.leave_out &&
          samples.greatest_weight <= most_weight_ratio_of_expansions * samples.least_weight &&
          bandwidth_in(samples, options) >= least_bandwidth;
 }
@@ -99,7 +100,8 @@ bool expansions_pay(const Tree& queries, const Tree& samples, const DensityOptio
   const Index sampled = std::min(most_leaves, queries.leaves());
   LeafSavings savings(queries, samples, pairs, per_pair * queries.stride * samples.stride);
   double saved = 0.0;
-  for (Index i = 0; i < sampled; ++i) saved += savings((2 * i + 1) * queries.leaves() / (2 * sampled));
+  for (Index i = 0; i < sampled; ++i)
+    saved += savings((2 * i + 1) * queries.leaves() / (2 * sampled));
   const auto nodes = static_cast<double>(expansion_ends(queries, pairs.reach()) +
                                          expansion_ends(samples, pairs.reach()));
   return saved / static_cast<double>(sampled) * static_cast<double>(queries.leaves()) >

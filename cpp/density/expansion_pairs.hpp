@@ -10,8 +10,8 @@
 
 namespace quickshift {
 
-// The level of the smallest nodes with expansions; -1 if there are none. One array of expansions may
-// take half of the scratch memory.
+// The level of the smallest nodes with expansions; -1 if there are none. One array of expansions
+// may take half of the scratch memory.
 inline int expansion_level(const Tree& tree, const ExpansionReach& reach) {
   const auto points = static_cast<double>(tree.locations);
   const double limit = 0.5 * scratch_limit(points, tree.features) / sizeof(double);

@@ -35,8 +35,8 @@ Powers powers_of(Kernel kernel) {
     result[6] = 3.0;
     result[9] = -1.0;
   } else {
-    // cos(πt/2) is the real part of exp(i π t / 2); exp(-a) sin(a + π/4), a = 3πt/4, is the imaginary
-    // part of exp(iπ/4 + (i - 1) a).
+    // cos(πt/2) is the real part of exp(i π t / 2); exp(-a) sin(a + π/4), a = 3πt/4, is the
+    // imaginary part of exp(iπ/4 + (i - 1) a).
     const bool cosine = kernel == Kernel::cosine;
     const double rate = cosine ? 1.5707963267948966 : silverman_support;
     double factor = cosine ? 1.0 : std::sqrt(0.5);
@@ -78,8 +78,8 @@ RadialSeries series_of(const Powers& powers) {
 }
 
 // Bounds |C_n|, where (1 - 2 x θ + θ²)^(m/2) = Σ C_n(x) θ^n and |x| <= 1: the function is
-// (1 - z θ)^(m/2) (1 - z' θ)^(m/2) with |z| = |z'| = 1, so the coefficients are at most those of the
-// square of the series with the absolute binomial coefficients of m/2.
+// (1 - z θ)^(m/2) (1 - z' θ)^(m/2) with |z| = |z'| = 1, so the coefficients are at most those of
+// the square of the series with the absolute binomial coefficients of m/2.
 std::vector<double> expansion_bounds(int m) {
   std::vector<double> binomials(most_degree + 1);
   double binomial = 1.0;

@@ -1,4 +1,5 @@
-// Which pairs of nodes may be summed by expansions, for each kernel (docs/decisions/34-expansions.md).
+// Which pairs of nodes may be summed by expansions, for each kernel
+// (docs/decisions/34-expansions.md).
 #pragma once
 
 #include <array>
@@ -7,6 +8,8 @@
 #include "vector/kernel.hpp"
 
 namespace quickshift {
+
+inline constexpr int most_features_with_expansions = 2;
 
 // Whether the kernel is the sum of two power series, in the squared distance and its root.
 constexpr bool has_expansions(Kernel kernel) {
@@ -26,9 +29,10 @@ class ExpansionReach {
   int least_points() const { return least_points_; }
 
   // The least order of expansions with which a pair of nodes keeps the error bound, as an index
-  // into expansion_orders; only for pairs that `allows` allows. between_sq: the squared distance between
-  // the centers. spread_sq: the square of the largest distance by which the difference between a
-  // point of one node and a point of the other can deviate from the difference between the centers.
+  // into expansion_orders; only for pairs that `allows` allows. between_sq: the squared distance
+  // between the centers. spread_sq: the square of the largest distance by which the difference
+  // between a point of one node and a point of the other can deviate from the difference between
+  // the centers.
   int order_for(double between_sq, double spread_sq) const {
     const auto& reaches = reaches_[bin_of(between_sq)];
     int index = 0;

@@ -11,9 +11,7 @@ namespace {
 constexpr int tile = 3;  // coefficients that are computed together
 
 // The number of vectors for the coefficients of an expansion, filled up to a whole square of lanes.
-constexpr int padded(int order) {
-  return (expansion_size(order) + lanes - 1) / lanes * lanes;
-}
+constexpr int padded(int order) { return (expansion_size(order) + lanes - 1) / lanes * lanes; }
 static_assert(padded(most_expansion_order) <= expansion_stride(most_expansion_order));
 
 // Lane e of the result is lane from[e] of a, or lane from[e] - lanes of b.

@@ -1,10 +1,10 @@
 // The inner loops of sums by expansions (density/density_expansions.cpp), compiled once per
 // instruction set.
 //
-// An expansion is a polynomial of some total degree, its order, in two coordinates u and v about the
-// center of a node. Its coefficients are stored by degree: that of u^(n - i) v^i / ((n - i)! i!)
-// is at place n (n + 1) / 2 + i. Moments Σ w u^a v^b / (a! b!) are stored in the same order. With
-// one feature, v is 0. Lengths are in units of the radius of the support.
+// An expansion is a polynomial of some total degree, its order, in two coordinates u and v about
+// the center of a node. Its coefficients are stored by degree: that of u^(n - i) v^i / ((n - i)!
+// i!) is at place n (n + 1) / 2 + i. Moments Σ w u^a v^b / (a! b!) are stored in the same order.
+// With one feature, v is 0. Lengths are in units of the radius of the support.
 #pragma once
 
 namespace quickshift {

@@ -65,8 +65,8 @@ struct NearExponential {
   }
 };
 
-// The polynomial Σ c_n x^n. The even and the odd powers are summed separately, so that the chains of
-// dependent operations are shorter.
+// The polynomial Σ c_n x^n. The even and the odd powers are summed separately, so that the chains
+// of dependent operations are shorter.
 template <int count>
 inline Vec polynomial(const double (&c)[count], Vec x) {
   const Vec square = x * x;
@@ -134,10 +134,10 @@ struct Silverman {
 struct Cosine {
   static constexpr bool may_fuse = true;
   static constexpr bool long_chain = false;
-  static constexpr double c[8] = {7.8539816339744829408e-1,  1.9634954084936406631e-1,
-                                  1.7429258236358500791e-2,  8.0009737454894444387e-4,
-                                  2.2506023772162213766e-5,  4.2817875851960100829e-7,
-                                  5.8766878013068529893e-9,  6.3061695616568301239e-11};
+  static constexpr double c[8] = {7.8539816339744829408e-1, 1.9634954084936406631e-1,
+                                  1.7429258236358500791e-2, 8.0009737454894444387e-4,
+                                  2.2506023772162213766e-5, 4.2817875851960100829e-7,
+                                  5.8766878013068529893e-9, 6.3061695616568301239e-11};
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     const Vec rest = scale.width_sq - square;

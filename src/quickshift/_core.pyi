@@ -671,6 +671,11 @@ def may_use_grid(kernel: int, features: int) -> bool:
     Whether sums of this kernel, with this many features, may be computed through a grid.
     """
 
+def may_use_expansions(kernel: int, features: int) -> bool:
+    """
+    Whether sums of this kernel, with this many features, may be computed by expansions.
+    """
+
 def grid_bytes(points: float) -> float:
     """
     Most bytes that a grid for this many points takes, unless they are spread widely.
