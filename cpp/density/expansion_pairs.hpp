@@ -35,7 +35,7 @@ class ExpansionPairs {
         samples_(samples),
         support_sq_(scale_for(samples, options).support_sq),
         unit_(1.0 / (bandwidth_in(samples, options) * support(options.kernel))),
-        reach_(expansion_reach(options.kernel)),
+        reach_(expansion_reach(options.kernel, samples.features)),
         query_ends_(expansion_ends(queries, reach_)),
         sample_ends_(expansion_ends(samples, reach_)) {}
 

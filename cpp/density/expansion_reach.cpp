@@ -11,11 +11,12 @@ namespace quickshift {
 
 namespace {
 
-// The largest error of an expansion, per unit of weight and relative to k(0), at distances of about
-// half the support. A sum is usually a tenth or more of the weight inside the support, and most
-// errors are far below the largest.
-constexpr double least_error = 3e-13;
-// Fewer samples are near than far, so their expansions may be less accurate by up to this factor.
+// The largest error of an expansion, per unit of weight and relative to k(0). A sum is usually a
+// tenth or more of the weight inside the support, and most errors are far below the largest.
+constexpr double most_error = 3e-14;
+// In two features, pairs near distance 0 limit the speed of all kernels except the cosine, so the
+// error may be larger; at small distances even more, because few samples are that near.
+constexpr double most_error_in_plane = 3e-13;
 constexpr double most_relief = 20.0;
 
 constexpr int most_power = 2 * RadialSeries::most;
@@ -158,9 +159,10 @@ int ExpansionReach::bin_of(double square) {
   return std::clamp(bin, 0, bins - 1);
 }
 
-ExpansionReach::ExpansionReach(Kernel kernel)
+ExpansionReach::ExpansionReach(Kernel kernel, int features)
     : orders_(kernel == Kernel::cosine ? 3 : orders),
       least_points_(kernel == Kernel::cosine ? 24 : 40) {
+  const bool plane = features == 2 && kernel != Kernel::cosine;
   const Powers powers = powers_of(kernel);
   series_ = series_of(powers);
   std::vector<std::vector<double>> bounds;
@@ -170,7 +172,8 @@ ExpansionReach::ExpansionReach(Kernel kernel)
     const auto edge = [](int i) { return std::ldexp(1.0 + 0.25 * (i % 4), i / 4 - octaves); };
     const double least = bin == 0 ? 0.0 : std::sqrt(edge(quarter));
     const double most = std::sqrt(edge(quarter + 1));
-    errors_[bin] = least_error * std::clamp(0.1 / (most * most), 1.0, most_relief);
+    errors_[bin] = plane ? most_error_in_plane * std::clamp(0.1 / (most * most), 1.0, most_relief)
+                         : most_error;
     for (int i = 0; i < orders; ++i) {
       const Error error(powers, bounds, expansion_orders[i], least, most);
       const double spread = largest_spread(error, errors_[bin]);
@@ -179,14 +182,22 @@ ExpansionReach::ExpansionReach(Kernel kernel)
   }
 }
 
-const ExpansionReach& expansion_reach(Kernel kernel) {
-  static const ExpansionReach silverman(Kernel::silverman);
-  static const ExpansionReach triangular(Kernel::triangular);
-  static const ExpansionReach tricube(Kernel::tricube);
-  static const ExpansionReach cosine(Kernel::cosine);
-  if (kernel == Kernel::silverman) return silverman;
-  if (kernel == Kernel::triangular) return triangular;
-  return kernel == Kernel::tricube ? tricube : cosine;
+namespace {
+
+template <Kernel kernel>
+const ExpansionReach& reach_of(int features) {
+  static const ExpansionReach line(kernel, 1);
+  static const ExpansionReach plane(kernel, 2);
+  return features == 1 ? line : plane;
+}
+
+}  // namespace
+
+const ExpansionReach& expansion_reach(Kernel kernel, int features) {
+  if (kernel == Kernel::silverman) return reach_of<Kernel::silverman>(features);
+  if (kernel == Kernel::triangular) return reach_of<Kernel::triangular>(features);
+  if (kernel == Kernel::tricube) return reach_of<Kernel::tricube>(features);
+  return reach_of<Kernel::cosine>(features);
 }
 
 }  // namespace quickshift

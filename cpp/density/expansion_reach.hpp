@@ -20,7 +20,7 @@ constexpr bool has_expansions(Kernel kernel) {
 // The error bound of one kernel. Lengths are in units of the radius of the support.
 class ExpansionReach {
  public:
-  explicit ExpansionReach(Kernel kernel);
+  ExpansionReach(Kernel kernel, int features);
 
   const RadialSeries& series() const { return series_; }
   // The order of the expansions that are stored, the highest one of those in use.
@@ -67,7 +67,8 @@ class ExpansionReach {
   std::array<double, bins> errors_;
 };
 
-// The error bound of a kernel that has expansions; computed when it is first needed.
-const ExpansionReach& expansion_reach(Kernel kernel);
+// The error bound of a kernel that has expansions, for one or two features; computed when it is
+// first needed.
+const ExpansionReach& expansion_reach(Kernel kernel, int features);
 
 }  // namespace quickshift
