@@ -26,10 +26,18 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
         "method blocks supports sums at the samples only, without leave_out and periodic features; "
         "use another method");
   }
+  const bool expansions = expansions_serve(samples, options);
+  if (options.method == DensityMethod::expansions && !expansions) {
+    throw std::invalid_argument(
+        "method expansions supports the silverman, triangular, tricube and cosine kernels with one "
+        "or two features, without leave_out, for weights within a range of 1e30; use another "
+        "method");
+  }
   if (options.method != DensityMethod::automatic) return options.method;
   if (blocks && blocks_fit(samples, 1) && blocks_pay_for_sums(samples, options)) {
     return DensityMethod::blocks;
   }
+  if (expansions && expansions_pay(queries, samples, options)) return DensityMethod::expansions;
   return moments ? DensityMethod::moments : DensityMethod::direct;
 }
 
@@ -84,6 +92,8 @@ Sums kernel_sums(const Tree& queries, const Tree& samples, const DensityOptions&
     const DensityMethod method = choose(queries, samples, options);
     if (method == DensityMethod::blocks) {
       block_sums(samples, options, execution, sums);
+    } else if (method == DensityMethod::expansions) {
+      expansion_sums(queries, samples, options, execution, sums);
     } else if (method == DensityMethod::moments) {
       moment_sums(queries, samples, options, execution, sums);
     } else {

@@ -129,7 +129,8 @@ class DirectSumWorker {
         problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
     return squares.least > reach;
   }
-  bool inside(Bounds) const { return false; }
+  bool inside(Index, Index, Bounds) const { return false; }
+  void finish() const {}
   void take_whole(Index, Index) const {}
 
   void take_leaves(Index query, Index sample) {

@@ -14,10 +14,6 @@ namespace quickshift {
 
 namespace {
 
-double middle(const Tree& tree, Index node, int k) {
-  return 0.5 * tree.low(node)[k] + 0.5 * tree.high(node)[k];
-}
-
 // The moments of every node about the middle of its box; moments about the origin would lose all
 // digits to cancellation for data far from it. Stored per node as [weight, second, first…].
 class Moments {
@@ -186,7 +182,10 @@ class MomentSumWorker {
     return squares.least > problem_.scale.support_sq;
   }
 
-  bool inside(Bounds squares) const { return squares.most <= problem_.scale.support_sq; }
+  bool inside(Index, Index, Bounds squares) const {
+    return squares.most <= problem_.scale.support_sq;
+  }
+  void finish() const {}
 
   void take_whole(Index query, Index sample) {
     if (problem_.samples.features == 2) return take_whole_of<2>(query, sample);

@@ -21,6 +21,15 @@ void near_sums(const Tree& samples, const DensityOptions& options, const NearTer
 void moment_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
 
+// density_expansions.cpp
+void expansion_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                    const Execution& execution, Sums& sums);
+
+// expansion_cost.cpp: whether expansion_sums supports these sums, and whether it is estimated to be
+// faster than direct_sums.
+bool expansions_serve(const Tree& samples, const DensityOptions& options);
+bool expansions_pay(const Tree& queries, const Tree& samples, const DensityOptions& options);
+
 // density_blocks.cpp
 void block_sums(const Tree& samples, const DensityOptions& options, const Execution& execution,
                 Sums& sums);

@@ -18,8 +18,10 @@ enum class DensityMethod {
   direct,     // pair by pair, over the leaves within reach
   moments,    // whole nodes as polynomials: uniform and epanechnikov, without leave_out
   grid,  // spread, convolve, interpolate; linear time: gaussian, up to three features, rtol > 0
-  gaussians,  // as a sum of Gaussians, each by the grid or directly: exponential, up to three
-              // features, sums at the samples, rtol > 0, without leave_out and periodic features
+  gaussians,   // as a sum of Gaussians, each by the grid or directly: exponential, up to three
+               // features, sums at the samples, rtol > 0, without leave_out and periodic features
+  expansions,  // whole nodes by expansions: silverman, triangular, tricube and cosine, one or two
+               // features, without leave_out
   blocks,  // matrix products of blocks of points, for many features: sums at the samples, without
            // leave_out and periodic features
 };

@@ -309,6 +309,7 @@ NB_MODULE(_core, m) {
       .value("moments", DensityMethod::moments)
       .value("grid", DensityMethod::grid)
       .value("gaussians", DensityMethod::gaussians)
+      .value("expansions", DensityMethod::expansions)
       .value("blocks", DensityMethod::blocks);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "method"_a = DensityMethod::automatic, "threads"_a = 1, "report"_a = nb::none(),

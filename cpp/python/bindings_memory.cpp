@@ -1,4 +1,5 @@
 // Figures of the core that memory.py needs to estimate how much memory a stage takes.
+#include "density/expansion_reach.hpp"
 #include "density/grid/density_grid.hpp"
 #include "density/methods.hpp"
 #include "parents/nearest_higher.hpp"
@@ -22,6 +23,10 @@ bool may_use_grid(int kernel, int features) {
   return static_cast<Kernel>(kernel) == Kernel::gaussian && features <= axes;
 }
 
+bool may_use_expansions(int kernel, int features) {
+  return has_expansions(static_cast<Kernel>(kernel)) && features <= most_features_with_expansions;
+}
+
 double grid_bytes(double points) {
   const double patches = static_cast<double>(patch_batch_points) * sizeof(double);
   return std::min(usual_tile_bytes(points) + patches, scratch_limit(points, axes));
@@ -41,6 +46,8 @@ void bind_memory(nb::module_& m) {
       "kernel"_a, "Whether sums of this kernel store a polynomial per node of the tree.");
   m.def("may_use_grid", &may_use_grid, "kernel"_a, "features"_a,
         "Whether sums of this kernel, with this many features, may be computed through a grid.");
+  m.def("may_use_expansions", &may_use_expansions, "kernel"_a, "features"_a,
+        "Whether sums of this kernel, with this many features, may be computed by expansions.");
   m.def("grid_bytes", &grid_bytes, "points"_a,
         "Most bytes that a grid for this many points takes, unless they are spread widely.");
   m.def("set_memory_limit", &set_memory_limit, "bytes"_a,

@@ -12,6 +12,11 @@
 
 namespace quickshift {
 
+// The coordinate of the middle of a node's box.
+inline double middle(const Tree& tree, Index node, int k) {
+  return 0.5 * tree.low(node)[k] + 0.5 * tree.high(node)[k];
+}
+
 struct Bounds {
   double least;
   double most;

@@ -19,9 +19,11 @@ inline constexpr int vertex_levels = 7;  // tasks are pairs of up to 128 subtree
 
 // A Worker, which also owns the scratch memory of one thread, provides
 // - bool out_of_reach(Index query, Index sample, Bounds squares): whether the pair is pruned;
-// - bool inside(Bounds squares): whether a pair that is not pruned is taken whole;
+// - bool inside(Index query, Index sample, Bounds squares): whether a pair that is not pruned is
+//   taken whole;
 // - void take_whole(Index query, Index sample): processes all points of two nodes at once;
 // - void take_leaves(Index query, Index sample): processes two leaves point by point.
+// - void finish(): called at the end of a task.
 // It may write only to data that belong to the two subtrees of its task.
 template <class Worker>
 class PairTraversal {
@@ -43,6 +45,7 @@ class PairTraversal {
     }
     take_wholes();
     take_leaves();
+    worker_.finish();
     pending_.count = 0;
   }
 
@@ -67,7 +70,7 @@ class PairTraversal {
     const Bounds squares = between_boxes(queries_.low(query), samples_.low(sample),
                                          samples_.features, samples_.periods());
     const bool reached = !worker_.out_of_reach(query, sample, squares);
-    const bool whole = worker_.inside(squares);
+    const bool whole = worker_.inside(query, sample, squares);
     const bool query_ends = queries_.is_leaf(query);
     const bool sample_ends = samples_.is_leaf(sample);
     const bool ends = query_ends & sample_ends;

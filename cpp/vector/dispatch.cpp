@@ -1,4 +1,5 @@
 // Returns each table of vector loops as compiled for the instruction set in use.
+#include "vector/expansion_loops.hpp"
 #include "vector/grid_loops.hpp"
 #include "vector/instruction_set.hpp"
 #include "vector/neighbor_loops.hpp"
@@ -13,6 +14,7 @@ QUICKSHIFT_DECLARE_WIDE_TABLE(PairKernels, pair_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(ResponseLoops, response_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(PixelLoops, pixel_table)
 QUICKSHIFT_DECLARE_WIDE_TABLE(NeighborLoops, neighbor_table)
+QUICKSHIFT_DECLARE_WIDE_TABLE(ExpansionLoops, expansion_table)
 QUICKSHIFT_DECLARE_TABLE(GridLoops, grid_table)
 QUICKSHIFT_DECLARE_TABLE(ProductLoops, product_table)
 
@@ -33,6 +35,11 @@ const PixelLoops& pixel_loops() {
 
 const NeighborLoops& neighbor_loops() {
   static constexpr const NeighborLoops* tables[] = QUICKSHIFT_WIDE_TABLES(neighbor_table);
+  return *tables[instruction_set_index()];
+}
+
+const ExpansionLoops& expansion_loops() {
+  static constexpr const ExpansionLoops* tables[] = QUICKSHIFT_WIDE_TABLES(expansion_table);
   return *tables[instruction_set_index()];
 }
 

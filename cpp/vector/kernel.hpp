@@ -14,11 +14,11 @@
 #define QUICKSHIFT_KERNELS(WIDE, NARROW) \
   WIDE(gaussian)                         \
   WIDE(exponential)                      \
-  NARROW(silverman)                      \
+  WIDE(silverman)                        \
   NARROW(uniform)                        \
-  NARROW(triangular)                     \
-  NARROW(tricube)                        \
-  NARROW(cosine)                         \
+  WIDE(triangular)                       \
+  WIDE(tricube)                          \
+  WIDE(cosine)                           \
   WIDE(epanechnikov)
 #define QUICKSHIFT_EACH_KERNEL(ENTRY) QUICKSHIFT_KERNELS(ENTRY, ENTRY)
 

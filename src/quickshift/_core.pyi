@@ -137,7 +137,9 @@ class DensityMethod(enum.Enum):
 
     gaussians = 4
 
-    blocks = 5
+    expansions = 5
+
+    blocks = 6
 
 def kernel_sums(
     tree: Tree,
@@ -667,6 +669,11 @@ def has_moments(kernel: int) -> bool:
 def may_use_grid(kernel: int, features: int) -> bool:
     """
     Whether sums of this kernel, with this many features, may be computed through a grid.
+    """
+
+def may_use_expansions(kernel: int, features: int) -> bool:
+    """
+    Whether sums of this kernel, with this many features, may be computed by expansions.
     """
 
 def grid_bytes(points: float) -> float:

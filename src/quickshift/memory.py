@@ -48,6 +48,7 @@ _BLOCK = 256  # most points of a block
 _MOST_NEIGHBORS_IN_BLOCKS = 4096  # with more neighbors, scales are found by the tree
 _MOST_NEAR = 16  # most samples within the tau of a sample that are listed
 _FINE_GRID = 120  # bytes per point of a grid whose spacing is about that of the points
+_EXPANSIONS = 128  # bytes per point of expansions of nodes with as few points as possible
 _NEGLIGIBLE = 1 << 26  # bytes; a call that needs fewer is allowed without querying any limit
 _NO_LIMIT = 1 << 60  # control groups of version 1 report a number above this if they have no limit
 
@@ -98,6 +99,8 @@ def density_bytes(n_samples: int, n_features: int, kernel: str) -> int:
     if kernel == "exponential" and n_features <= 3:
         # It is a sum of Gaussians, each computed on its own; the narrowest need a fine grid.
         needed += _WORD * slots + _FINE_GRID * n_samples
+    if _core.may_use_expansions(code, n_features):
+        needed += int(min(_EXPANSIONS * n_samples, _core.scratch_limit(n_samples, n_features)))
     if _core.may_sum_in_blocks(n_features):
         needed += _block_bytes(n_samples, n_features)
     return needed

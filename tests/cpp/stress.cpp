@@ -425,7 +425,13 @@ int main() {
   add_sums(plane, Kernel::gaussian, DensityMethod::grid, cases);
   add_sums(torus, Kernel::gaussian, DensityMethod::grid, cases);
   add_sums(plane, Kernel::exponential, DensityMethod::gaussians, cases);
+  for (const Kernel kernel :
+       {Kernel::silverman, Kernel::triangular, Kernel::tricube, Kernel::cosine}) {
+    add_sums(plane, kernel, DensityMethod::expansions, cases);
+    add_sums(torus, kernel, DensityMethod::expansions, cases);
+  }
   add_sums(line, Kernel::gaussian, DensityMethod::automatic, cases);
+  add_sums(line, Kernel::triangular, DensityMethod::automatic, cases);
   cases.push_back({"line: forest", [&](const Execution& execution) {
                      return forest_of(line, {.tau = line.length}, execution);
                    }});
