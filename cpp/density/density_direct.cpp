@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "density/methods.hpp"
 #include "tree/nearest.hpp"
@@ -179,6 +180,65 @@ void sum_within(const DirectSumProblem& problem, const Reaches& reaches, const E
                  [&] { return DirectSumWorker(problem, reaches, sums); });
 }
 
+// Leaves whose samples are summed pair by pair, while the sums of the others with each other are
+// known.
+class ApartLeaves {
+ public:
+  ApartLeaves(const DirectSumProblem& problem, const std::vector<Index>& apart, const Sums& sums,
+              const Execution& execution)
+      : reaches(static_cast<std::size_t>(problem.samples.nodes())),
+        below_(static_cast<std::size_t>(problem.samples.nodes()), 0) {
+    const Tree& tree = problem.samples;
+    double weight = 0.0;
+    for (const Index leaf : apart) {
+      below_[tree.leaves() + leaf] = 1;
+      const double* weights = tree.weights.data() + leaf * tree.stride;
+      weight += std::accumulate(weights, weights + tree.count(leaf), 0.0);
+    }
+    for (Index node = tree.leaves() - 1; node >= 1; --node) {
+      below_[node] = below_[2 * node] | below_[2 * node + 1];
+    }
+    for_query_leaves(problem, tree.stride, execution, [&](Index leaf) {
+      const Index node = tree.leaves() + leaf;
+      reaches[node] = below_[node] ? reach_from_own_leaf(problem, leaf)
+                                   : reach_of_known(problem, leaf, sums, weight);
+    });
+    propagate_up(tree, reaches);
+  }
+
+  // Whether there are such leaves below a node.
+  bool below(Index node) const { return below_[node] != 0; }
+
+  Reaches reaches;
+
+ private:
+  // The reach of a leaf of which only terms of the leaves apart, of this weight, are missing.
+  static double reach_of_known(const DirectSumProblem& problem, Index leaf, const Sums& sums,
+                               double weight) {
+    const Tree& tree = problem.samples;
+    const double* known = sums.values.data() + leaf * tree.stride;
+    const double least = *std::min_element(known, known + tree.count(leaf));
+    return reach_sq(tree, problem.options, least * (tree.total_weight / weight));
+  }
+
+  std::vector<char> below_;
+};
+
+// Sums the pairs of leaves of which at least one is apart.
+class ApartWorker : public DirectSumWorker {
+ public:
+  ApartWorker(const DirectSumProblem& problem, const ApartLeaves& leaves, Sums& sums)
+      : DirectSumWorker(problem, leaves.reaches, sums), leaves_(leaves) {}
+
+  bool out_of_reach(Index query, Index sample, Bounds squares) const {
+    return !(leaves_.below(query) | leaves_.below(sample)) |
+           DirectSumWorker::out_of_reach(query, sample, squares);
+  }
+
+ private:
+  const ApartLeaves& leaves_;
+};
+
 // The reach of a leaf of queries whose errors are relative to options.totals.
 double reach_from_totals(const DirectSumProblem& problem, Index leaf) {
   const double* totals = problem.options.totals + leaf * problem.queries.stride;
@@ -237,6 +297,20 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   if (options.kernel == Kernel::epanechnikov) {
     for (double& value : sums.values) value /= h * h;
   }
+}
+
+void apart_sums(const Tree& samples, const DensityOptions& given, const std::vector<Index>& apart,
+                const Execution& execution, Sums& sums) {
+  DensityOptions options = given;
+  options.rtol *= apart_share;
+  const double h = bandwidth_in(samples, options);
+  const KernelScale scale = scale_for(samples, options);
+  const DirectSumProblem problem{samples, samples, options, h, scale, terms_for(samples, given)};
+  const ApartLeaves leaves(problem, apart, sums, execution);
+  const double work =
+      static_cast<double>(apart.size()) * samples.stride * static_cast<double>(samples.locations);
+  traverse_pairs(samples, samples, work, execution,
+                 [&] { return ApartWorker(problem, leaves, sums); });
 }
 
 void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,

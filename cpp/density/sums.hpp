@@ -22,6 +22,8 @@ enum class DensityMethod {
               // features, sums at the samples, rtol > 0, without leave_out and periodic features
   blocks,  // matrix products of blocks of points, for many features: sums at the samples, without
            // leave_out and periodic features
+  mixed,   // the grid for dense parts, pair by pair for sparse ones: like the grid, at the samples,
+           // without periodic features
 };
 
 struct DensityOptions {

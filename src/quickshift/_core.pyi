@@ -139,6 +139,8 @@ class DensityMethod(enum.Enum):
 
     blocks = 5
 
+    mixed = 6
+
 def kernel_sums(
     tree: Tree,
     kernel: int,

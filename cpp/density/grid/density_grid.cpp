@@ -297,6 +297,9 @@ void recompute_small_sums(const Tree& queries, const Tree& samples, const Densit
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums) {
   GridRun(queries, samples, job.layout, execution)(sums.values);
+  if (!job.layout.apart.empty()) {
+    apart_sums(samples, options, job.layout.apart, execution, sums);
+  }
   if (&queries != &samples) {
     recompute_small_sums(queries, samples, options, job.least_sum, execution, sums);
   }
