@@ -2,6 +2,7 @@
 // compact kernel; for an infinite kernel it is the distance beyond which all samples together
 // change no sum by more than rtol.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -122,16 +123,33 @@ void for_query_leaves(const DirectSumProblem& problem, double work_per_leaf,
 
 class DirectSumWorker {
  public:
-  DirectSumWorker(const DirectSumProblem& problem, const Reaches& reaches, Sums& sums)
-      : problem_(problem), reaches_(reaches), sums_(sums) {}
+  // least_reach: the smallest reach of a leaf of queries.
+  DirectSumWorker(const DirectSumProblem& problem, const Reaches& reaches, double least_reach,
+                  const Execution& execution, Sums& sums)
+      : problem_(problem),
+        reaches_(reaches),
+        least_reach_(least_reach),
+        execution_(execution),
+        sums_(sums) {}
 
   bool out_of_reach(Index query, Index sample, Bounds squares) const {
     const double reach =
         problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
     return squares.least > reach;
   }
-  bool inside(Bounds) const { return false; }
-  void take_whole(Index, Index) const {}
+  bool inside(Bounds squares) const { return squares.most <= least_reach_; }
+
+  // All pairs of leaves below two nodes, without any further test of their boxes.
+  void take_whole(Index query, Index sample) {
+    const Index queries = leaves_below(problem_.queries, query);
+    const Index samples = leaves_below(problem_.samples, sample);
+    const bool same = problem_.symmetric() && query == sample;
+    for (Index i = 0; i < queries && !stops(samples); ++i) {
+      for (Index j = same ? i : 0; j < samples; ++j) {
+        take_leaves(query * queries + i, sample * samples + j);
+      }
+    }
+  }
 
   void take_leaves(Index query, Index sample) {
     const Index leaf = problem_.queries.leaf_of(query);
@@ -151,6 +169,19 @@ class DirectSumWorker {
   }
 
  private:
+  static Index leaves_below(const Tree& tree, Index node) {
+    return tree.leaves() >> (std::bit_width(static_cast<std::size_t>(node)) - 1);
+  }
+
+  // Whether to stop, before the next pairs of leaves.
+  bool stops(Index pairs) {
+    constexpr Index seldom = 4096;
+    since_tick_ += pairs;
+    if (since_tick_ < seldom) return execution_.stop.load();
+    since_tick_ = 0;
+    return execution_.stops();
+  }
+
   // Leave-one-out sums within a leaf: one location at a time, whose own weight is set to zero while
   // its sum is computed.
   void add_own_leaf(LeafPair pair, double* values) const {
@@ -169,15 +200,19 @@ class DirectSumWorker {
 
   const DirectSumProblem& problem_;
   const Reaches& reaches_;
+  double least_reach_;
+  const Execution& execution_;
   Sums& sums_;
+  Index since_tick_ = 0;  // pairs of leaves
 };
 
 void sum_within(const DirectSumProblem& problem, const Reaches& reaches, const Execution& execution,
                 Sums& sums) {
   const double pairs = static_cast<double>(problem.queries.locations) *
                        static_cast<double>(problem.samples.locations);
+  const double least = *std::min_element(reaches.begin() + problem.queries.leaves(), reaches.end());
   traverse_pairs(problem.queries, problem.samples, pairs, execution,
-                 [&] { return DirectSumWorker(problem, reaches, sums); });
+                 [&] { return DirectSumWorker(problem, reaches, least, execution, sums); });
 }
 
 // Leaves whose samples are summed pair by pair, while the sums of the others with each other are
@@ -227,8 +262,11 @@ class ApartLeaves {
 // Sums the pairs of leaves of which at least one is apart.
 class ApartWorker : public DirectSumWorker {
  public:
-  ApartWorker(const DirectSumProblem& problem, const ApartLeaves& leaves, Sums& sums)
-      : DirectSumWorker(problem, leaves.reaches, sums), leaves_(leaves) {}
+  ApartWorker(const DirectSumProblem& problem, const ApartLeaves& leaves,
+              const Execution& execution, Sums& sums)
+      : DirectSumWorker(problem, leaves.reaches, 0.0, execution, sums), leaves_(leaves) {}
+
+  bool inside(Bounds) const { return false; }
 
   bool out_of_reach(Index query, Index sample, Bounds squares) const {
     return !(leaves_.below(query) | leaves_.below(sample)) |
@@ -310,7 +348,7 @@ void apart_sums(const Tree& samples, const DensityOptions& given, const std::vec
   const double work =
       static_cast<double>(apart.size()) * samples.stride * static_cast<double>(samples.locations);
   traverse_pairs(samples, samples, work, execution,
-                 [&] { return ApartWorker(problem, leaves, sums); });
+                 [&] { return ApartWorker(problem, leaves, execution, sums); });
 }
 
 void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,

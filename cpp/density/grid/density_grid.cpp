@@ -173,9 +173,7 @@ class GridRun {
   }
 
   // Allocates the tiles onto which samples are spread in one layer, filled with zeros.
-  void open_spread(Index place) {
-    spread_.add(place, layout_.layers.at(place).spread).clear();
-  }
+  void open_spread(Index place) { spread_.add(place, layout_.layers.at(place).spread).clear(); }
 
   void pass_in_plane(Index place, const GridLayer& layer) {
     Layers partway(layout_.sides, memory_);
