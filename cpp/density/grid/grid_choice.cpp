@@ -158,39 +158,54 @@ class GridSearch {
         least_(least),
         limits_(limits),
         mixed_(mixed),
-        forced_(options.method == DensityMethod::mixed),
-        fewest_(forced_ ? 1 : 0) {}
+        forced_(options.method == DensityMethod::mixed) {}
 
   GridChoice run() {
     int start = 4;
     while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
-    for (int width = start; width <= widest_window; width += 2) {
-      if (!improves(width) && (found_.job || too_slow_ || is_planned())) break;
+    if (mixed_) {
+      fewest_ = best_fewest(start);
+    } else {
+      improves(start);
     }
-    improve_narrower(start);
-    if (mixed_) improve_mixture(start);
+    bool wider = false;
+    for (int width = start + 2; width <= widest_window && !is_planned(); width += 2) {
+      if (improves(width))
+        wider = true;
+      else if (found_.job || too_slow_)
+        break;
+    }
+    for (int width = start - 2; !wider && width >= 4 && !is_planned(); width -= 2) {
+      if (!improves(width)) break;
+    }
     return std::move(found_);
   }
 
  private:
   bool is_planned() const { return planned_ > limits_.planning; }
 
-  void improve_narrower(int width) {
-    while (width > 4 && !is_planned() && improves(width - 2)) width -= 2;
-  }
-
-  void improve_mixture(int start) {
-    bool improved = false;
-    for (Index fewest = 1; fewest <= most_locations && !is_planned();
-         fewest = fewest == 1 ? 4 * samples_.stride : 2 * fewest) {
+  // The number of locations below which a piece is better left to sums pair by pair, if windows
+  // have this width. It is sought from the middle, where layouts are small, downwards and then
+  // upwards.
+  Index best_fewest(int width) {
+    const Index middle = 4 * samples_.stride;
+    const Index least = forced_ ? 1 : 0;
+    Index best = least;
+    const auto improves_from = [&](Index fewest) {
       fewest_ = fewest;
-      const bool better = improves(found_.job ? found_.job->layout.plan.width : start);
-      improved |= better;
-      if (!better && found_.job) break;
+      const bool better = improves(width);
+      if (better) best = fewest;
+      return better;
+    };
+    improves_from(middle);
+    for (Index fewest = 1; fewest >= least && !is_planned(); --fewest) {
+      if (!improves_from(fewest) && found_.job) break;
     }
-    if (!improved) return;
-    fewest_ = found_.job->layout.plan.fewest;
-    improve_narrower(found_.job->layout.plan.width);
+    for (Index fewest = 2 * middle; fewest <= most_locations && !is_planned(); fewest *= 2) {
+      if (best != fewest / 2 && found_.job) break;
+      improves_from(fewest);
+    }
+    return best;
   }
 
   bool improves(int width) {
@@ -199,7 +214,7 @@ class GridSearch {
     GridPlan plan = plan_for_width(demand, width);
     if (plan.width == 0) return false;
     plan.fewest = fewest_;
-    too_slow_ = fewest_ <= 1 &&
+    too_slow_ = fewest_ == 0 &&
                 seconds_at_points(plan, samples_.features, static_cast<double>(samples_.locations),
                                   static_cast<double>(queries_.locations)) > limits_.seconds;
     if (too_slow_) return false;
@@ -229,7 +244,7 @@ class GridSearch {
   Limits limits_;
   bool mixed_;
   bool forced_;            // whether some pairs must be left to sums pair by pair
-  Index fewest_;           // see GridPlan
+  Index fewest_ = 0;       // see GridPlan
   bool too_slow_ = false;  // the points alone exceed the limit
   double planned_ = 0.0;   // seconds for the layouts so far, estimated
   GridChoice found_;

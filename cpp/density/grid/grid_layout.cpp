@@ -203,11 +203,12 @@ bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, dou
   PieceBuilder sources(samples, plan, images,
                        seconds_at_points(plan, features, 1.0, layout.same_pieces ? 1.0 : 0.0),
                        most_seconds);
-  if (!sources.run() || sources.left_some_out || sources.pieces.empty()) return false;
-  layout.plan = plan;
+  const bool fits = sources.run() && !sources.left_some_out && !sources.pieces.empty();
   layout.sides = tile_sides(features);
   layout.sources = std::move(sources.pieces);
   layout.apart = std::move(sources.apart);
+  if (!fits) return false;
+  layout.plan = plan;
   if (!layout.same_pieces) {
     PieceBuilder targets(queries, plan, 0.0, seconds_at_points(plan, features, 0.0, 1.0),
                          most_seconds);
