@@ -25,6 +25,12 @@ def by_grid(tree: _core.Tree, h: float, rtol: float, threads: int = 1) -> Floats
     )
 
 
+def mixed(tree: _core.Tree, h: float, rtol: float, threads: int = 1) -> Floats:
+    return _core.kernel_sums(
+        tree, GAUSSIAN, h, rtol, method=_core.DensityMethod.mixed, threads=threads
+    )
+
+
 def by_pairs(tree: _core.Tree, h: float) -> Floats:
     return _core.kernel_sums(tree, GAUSSIAN, h, 0.0, method=_core.DensityMethod.direct)
 
@@ -146,6 +152,93 @@ def test_periodic_features_are_summed_across_the_seam(d: int, rtol: float) -> No
         assert_within(by_grid(tree, 1.0, rtol), by_pairs(tree, 1.0), rtol, f"{period}")
 
 
+# Dense parts on the grid, sparse ones pair by pair
+
+
+def tailed(n: int, d: int, seed: int = 0) -> Floats:
+    """Draw from a narrow Gaussian and, a tenth, from a distribution with heavy tails around it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    scales = rng.choice([2.0, 40.0], size=(n // 10, 1))
+    X[: n // 10] = scales * rng.standard_t(1.0, size=(n // 10, d))
+    return X
+
+
+def assert_mixed(tree: _core.Tree, h: float, rtol: float) -> None:
+    """Check that mixed sums are within the tolerance, and not those pair by pair."""
+    found = mixed(tree, h, rtol)
+    pairs = _core.kernel_sums(tree, GAUSSIAN, h, rtol, method=_core.DensityMethod.direct)
+    assert (found != pairs).any()
+    assert_within(found, by_pairs(tree, h), rtol, f"h={h}")
+
+
+@every_tolerance
+@every_dimension
+def test_every_mixed_sum_is_within_the_tolerance(d: int, rtol: float) -> None:
+    tree = tree_of(tailed(2500, d))
+    for h in (0.2, 0.5, 1.0):
+        assert_mixed(tree, h, rtol)
+
+
+@every_dimension
+def test_mixed_sums_are_not_those_of_the_grid_alone(d: int) -> None:
+    tree = tree_of(tailed(1000, d))
+    assert (mixed(tree, 0.5, 1e-9) != by_grid(tree, 0.5, 1e-9)).any()
+
+
+@every_tolerance
+@every_dimension
+def test_mixed_sums_of_weighted_samples_are_within_the_tolerance(d: int, rtol: float) -> None:
+    rng = np.random.default_rng(10)
+    for weights in (rng.integers(1, 9, size=3000), 10.0 ** rng.uniform(-12, 0, size=3000)):
+        assert_mixed(tree_of(tailed(3000, d), weights.astype(np.float64)), 0.4, rtol)
+
+
+@every_tolerance
+@every_dimension
+def test_light_points_around_a_heavy_part_keep_the_tolerance(d: int, rtol: float) -> None:
+    # The sums at light samples, which are left to pairs, are mostly those of the heavy ones on the
+    # grid; those at samples between them are of both.
+    rng = np.random.default_rng(11)
+    X = np.concatenate([rng.normal(size=(1500, d)), rng.uniform(-30, 30, size=(300, d))])
+    X[-20:] *= 1e4  # lets the tree have wide leaves on a line, too
+    for heavy in (1e3, 1e12):
+        for weights in ([heavy] * 1500 + [1.0] * 300, [1.0] * 1500 + [heavy] * 300):
+            assert_mixed(tree_of(X, np.array(weights)), 0.7, rtol)
+
+
+@every_dimension
+def test_mixed_sums_stay_the_same_with_offset_duplicates_and_outliers(d: int) -> None:
+    X = tailed(1500, d)
+    X[0] = 1e9
+    repeated = np.concatenate([X, X[::3], X[::3]])
+    for points in (X, X + 1e6, repeated):
+        for rtol in TOLERANCES[:3]:
+            assert_mixed(tree_of(points), 0.5, rtol)
+
+
+def test_mixed_sums_are_refused_where_they_do_not_serve() -> None:
+    circle = tree_of(np.zeros((3, 1)), period=np.array([5e3]))
+    for tree, rtol in ((circle, 1e-9), (tree_of(np.zeros((3, 4))), 1e-9), (circle, 0.0)):
+        with pytest.raises(ValueError, match="method mixed supports what method grid does"):
+            mixed(tree, 1.0, rtol)
+    tree = tree_of(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="method mixed supports what method grid does"):
+        _core.kernel_sums_at(
+            tree.query_tree(np.zeros((1, 2))),
+            tree,
+            GAUSSIAN,
+            1.0,
+            1e-9,
+            method=_core.DensityMethod.mixed,
+        )
+
+
+def test_mixed_sums_are_chosen_where_tails_are_heavy() -> None:
+    tree = tree_of(np.random.default_rng(12).standard_t(2.5, size=(60_000, 3)))
+    np.testing.assert_array_equal(automatic(tree, 0.3, 1e-9), mixed(tree, 0.3, 1e-9))
+
+
 # At queries
 
 
@@ -182,6 +275,10 @@ def test_number_of_threads_does_not_change_a_bit_on_a_grid(d: int) -> None:
     alone = by_grid(tree, 0.6, 1e-6)
     for threads in (2, 3, 8):
         np.testing.assert_array_equal(by_grid(tree, 0.6, 1e-6, threads), alone)
+    tree = tree_of(tailed(12_000, d))
+    alone = mixed(tree, 0.2, 1e-9)
+    for threads in (2, 3, 8):
+        np.testing.assert_array_equal(mixed(tree, 0.2, 1e-9, threads), alone)
 
 
 @every_dimension
@@ -190,6 +287,9 @@ def test_order_of_rows_does_not_change_a_bit_on_a_grid(d: int) -> None:
     order = np.random.default_rng(7).permutation(len(X))
     sums = by_grid(tree_of(X), 0.6, 1e-9)
     np.testing.assert_array_equal(by_grid(tree_of(X[order]), 0.6, 1e-9), sums[order])
+    X = tailed(5000, d)
+    sums = mixed(tree_of(X), 0.2, 1e-9)
+    np.testing.assert_array_equal(mixed(tree_of(X[order]), 0.2, 1e-9), sums[order])
 
 
 @every_dimension
@@ -197,17 +297,21 @@ def test_power_of_two_as_unit_does_not_change_a_bit_on_a_grid(d: int) -> None:
     X = blobs(2000, d)
     sums = by_grid(tree_of(X), 0.6, 1e-9)
     np.testing.assert_array_equal(by_grid(tree_of(X * 2.0**37), 0.6 * 2.0**37, 1e-9), sums)
+    X = tailed(2000, d)
+    sums = mixed(tree_of(X), 0.2, 1e-9)
+    np.testing.assert_array_equal(mixed(tree_of(X * 2.0**37), 0.2 * 2.0**37, 1e-9), sums)
 
 
 @every_dimension
 def test_instruction_sets_agree_on_a_grid(d: int) -> None:
-    tree = tree_of(blobs(2000, d))
+    tree, mixture = tree_of(blobs(2000, d)), tree_of(tailed(2000, d))
     before = _core.instruction_set()
     sums = []
     try:
         for each in filter(_core.has_instruction_set, _core.InstructionSet):
             _core.set_instruction_set(each)
-            sums.append(by_grid(tree, 0.6, 1e-12))
+            both = by_grid(tree, 0.6, 1e-12), mixed(mixture, 0.4, 1e-9)
+            sums.append(np.concatenate(both))
     finally:
         _core.set_instruction_set(before)
     for other in sums:

@@ -46,8 +46,14 @@ std::optional<GridJob> choose_grid(const Tree& queries, const Tree& samples,
                                    const DensityOptions& options) {
   if (options.method == DensityMethod::automatic)
     return choose_grid_or_pairs(queries, samples, options).job;
-  if (options.method != DensityMethod::grid) return {};
+  const bool mixed = options.method == DensityMethod::mixed;
+  if (options.method != DensityMethod::grid && !mixed) return {};
   auto job = prepare_grid(queries, samples, options);
+  if (!job && mixed) {
+    throw std::invalid_argument(
+        "method mixed supports what method grid does, at the samples and without periodic "
+        "features; use another method");
+  }
   if (!job) {
     throw std::invalid_argument(
         "method grid supports the gaussian kernel with up to three features, without leave_out, "

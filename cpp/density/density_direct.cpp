@@ -2,8 +2,10 @@
 // compact kernel; for an infinite kernel it is the distance beyond which all samples together
 // change no sum by more than rtol.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "density/methods.hpp"
 #include "tree/nearest.hpp"
@@ -121,17 +123,34 @@ void for_query_leaves(const DirectSumProblem& problem, double work_per_leaf,
 
 class DirectSumWorker {
  public:
-  DirectSumWorker(const DirectSumProblem& problem, const Reaches& reaches, Sums& sums)
-      : problem_(problem), reaches_(reaches), sums_(sums) {}
+  // least_reach: the smallest reach of a leaf of queries.
+  DirectSumWorker(const DirectSumProblem& problem, const Reaches& reaches, double least_reach,
+                  const Execution& execution, Sums& sums)
+      : problem_(problem),
+        reaches_(reaches),
+        least_reach_(least_reach),
+        execution_(execution),
+        sums_(sums) {}
 
   bool out_of_reach(Index query, Index sample, Bounds squares) const {
     const double reach =
         problem_.symmetric() ? std::max(reaches_[query], reaches_[sample]) : reaches_[query];
     return squares.least > reach;
   }
-  bool inside(Index, Index, Bounds) const { return false; }
+  bool inside(Index, Index, Bounds squares) const { return squares.most <= least_reach_; }
   void finish() const {}
-  void take_whole(Index, Index) const {}
+
+  // All pairs of leaves below two nodes, without any further test of their boxes.
+  void take_whole(Index query, Index sample) {
+    const Index queries = leaves_below(problem_.queries, query);
+    const Index samples = leaves_below(problem_.samples, sample);
+    const bool same = problem_.symmetric() && query == sample;
+    for (Index i = 0; i < queries && !stops(samples); ++i) {
+      for (Index j = same ? i : 0; j < samples; ++j) {
+        take_leaves(query * queries + i, sample * samples + j);
+      }
+    }
+  }
 
   void take_leaves(Index query, Index sample) {
     const Index leaf = problem_.queries.leaf_of(query);
@@ -151,6 +170,19 @@ class DirectSumWorker {
   }
 
  private:
+  static Index leaves_below(const Tree& tree, Index node) {
+    return tree.leaves() >> (std::bit_width(static_cast<std::size_t>(node)) - 1);
+  }
+
+  // Whether to stop, before the next pairs of leaves.
+  bool stops(Index pairs) {
+    constexpr Index seldom = 4096;
+    since_tick_ += pairs;
+    if (since_tick_ < seldom) return execution_.stop.load();
+    since_tick_ = 0;
+    return execution_.stops();
+  }
+
   // Leave-one-out sums within a leaf: one location at a time, whose own weight is set to zero while
   // its sum is computed.
   void add_own_leaf(LeafPair pair, double* values) const {
@@ -169,16 +201,82 @@ class DirectSumWorker {
 
   const DirectSumProblem& problem_;
   const Reaches& reaches_;
+  double least_reach_;
+  const Execution& execution_;
   Sums& sums_;
+  Index since_tick_ = 0;  // pairs of leaves
 };
 
 void sum_within(const DirectSumProblem& problem, const Reaches& reaches, const Execution& execution,
                 Sums& sums) {
   const double pairs = static_cast<double>(problem.queries.locations) *
                        static_cast<double>(problem.samples.locations);
+  const double least = *std::min_element(reaches.begin() + problem.queries.leaves(), reaches.end());
   traverse_pairs(problem.queries, problem.samples, pairs, execution,
-                 [&] { return DirectSumWorker(problem, reaches, sums); });
+                 [&] { return DirectSumWorker(problem, reaches, least, execution, sums); });
 }
+
+// Leaves whose samples are summed pair by pair, while the sums of the others with each other are
+// known.
+class ApartLeaves {
+ public:
+  ApartLeaves(const DirectSumProblem& problem, const std::vector<Index>& apart, const Sums& sums,
+              const Execution& execution)
+      : reaches(static_cast<std::size_t>(problem.samples.nodes())),
+        below_(static_cast<std::size_t>(problem.samples.nodes()), 0) {
+    const Tree& tree = problem.samples;
+    double weight = 0.0;
+    for (const Index leaf : apart) {
+      below_[tree.leaves() + leaf] = 1;
+      const double* weights = tree.weights.data() + leaf * tree.stride;
+      weight += std::accumulate(weights, weights + tree.count(leaf), 0.0);
+    }
+    for (Index node = tree.leaves() - 1; node >= 1; --node) {
+      below_[node] = below_[2 * node] | below_[2 * node + 1];
+    }
+    for_query_leaves(problem, tree.stride, execution, [&](Index leaf) {
+      const Index node = tree.leaves() + leaf;
+      reaches[node] = below_[node] ? reach_from_own_leaf(problem, leaf)
+                                   : reach_of_known(problem, leaf, sums, weight);
+    });
+    propagate_up(tree, reaches);
+  }
+
+  // Whether there are such leaves below a node.
+  bool below(Index node) const { return below_[node] != 0; }
+
+  Reaches reaches;
+
+ private:
+  // The reach of a leaf of which only terms of the leaves apart, of this weight, are missing.
+  static double reach_of_known(const DirectSumProblem& problem, Index leaf, const Sums& sums,
+                               double weight) {
+    const Tree& tree = problem.samples;
+    const double* known = sums.values.data() + leaf * tree.stride;
+    const double least = *std::min_element(known, known + tree.count(leaf));
+    return reach_sq(tree, problem.options, least * (tree.total_weight / weight));
+  }
+
+  std::vector<char> below_;
+};
+
+// Sums the pairs of leaves of which at least one is apart.
+class ApartWorker : public DirectSumWorker {
+ public:
+  ApartWorker(const DirectSumProblem& problem, const ApartLeaves& leaves,
+              const Execution& execution, Sums& sums)
+      : DirectSumWorker(problem, leaves.reaches, 0.0, execution, sums), leaves_(leaves) {}
+
+  bool inside(Index, Index, Bounds) const { return false; }
+
+  bool out_of_reach(Index query, Index sample, Bounds squares) const {
+    return !(leaves_.below(query) | leaves_.below(sample)) |
+           DirectSumWorker::out_of_reach(query, sample, squares);
+  }
+
+ private:
+  const ApartLeaves& leaves_;
+};
 
 // The reach of a leaf of queries whose errors are relative to options.totals.
 double reach_from_totals(const DirectSumProblem& problem, Index leaf) {
@@ -238,6 +336,20 @@ void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions&
   if (options.kernel == Kernel::epanechnikov) {
     for (double& value : sums.values) value /= h * h;
   }
+}
+
+void apart_sums(const Tree& samples, const DensityOptions& given, const std::vector<Index>& apart,
+                const Execution& execution, Sums& sums) {
+  DensityOptions options = given;
+  options.rtol *= apart_share;
+  const double h = bandwidth_in(samples, options);
+  const KernelScale scale = scale_for(samples, options);
+  const DirectSumProblem problem{samples, samples, options, h, scale, terms_for(samples, given)};
+  const ApartLeaves leaves(problem, apart, sums, execution);
+  const double work =
+      static_cast<double>(apart.size()) * samples.stride * static_cast<double>(samples.locations);
+  traverse_pairs(samples, samples, work, execution,
+                 [&] { return ApartWorker(problem, leaves, execution, sums); });
 }
 
 void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,

@@ -13,6 +13,14 @@ namespace quickshift {
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                  const Execution& execution, Sums& sums);
 
+// The share of rtol that apart_sums may take. The rest is left for the sums without these pairs.
+inline constexpr double apart_share = 0.125;
+
+// density_direct.cpp: adds the terms of all pairs of samples of which at least one is in the leaves
+// `apart`. `sums` already has those of all other pairs; they tell how far samples matter.
+void apart_sums(const Tree& samples, const DensityOptions& options, const std::vector<Index>& apart,
+                const Execution& execution, Sums& sums);
+
 // density_direct.cpp: sums at the samples of the terms that NearTerms describes.
 void near_sums(const Tree& samples, const DensityOptions& options, const NearTerms& near,
                const Execution& execution, Sums& sums);

@@ -24,6 +24,8 @@ enum class DensityMethod {
                // features, without leave_out
   blocks,  // matrix products of blocks of points, for many features: sums at the samples, without
            // leave_out and periodic features
+  mixed,   // the grid for dense parts, pair by pair for sparse ones: like the grid, at the samples,
+           // without periodic features
 };
 
 struct DensityOptions {

@@ -310,7 +310,8 @@ NB_MODULE(_core, m) {
       .value("grid", DensityMethod::grid)
       .value("gaussians", DensityMethod::gaussians)
       .value("expansions", DensityMethod::expansions)
-      .value("blocks", DensityMethod::blocks);
+      .value("blocks", DensityMethod::blocks)
+      .value("mixed", DensityMethod::mixed);
   m.def("kernel_sums", &sums_at_samples, "tree"_a, "kernel"_a, "bandwidth"_a, "rtol"_a,
         "method"_a = DensityMethod::automatic, "threads"_a = 1, "report"_a = nb::none(),
         "Unnormalized kernel sum at each sample, including the sample's own term; NaN for rows of "

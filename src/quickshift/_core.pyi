@@ -141,6 +141,8 @@ class DensityMethod(enum.Enum):
 
     blocks = 6
 
+    mixed = 7
+
 def kernel_sums(
     tree: Tree,
     kernel: int,

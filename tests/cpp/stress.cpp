@@ -190,7 +190,8 @@ Bits local_forest_of(const Data& data, ScaleMethod method, const Execution& exec
 Bits sums_of(const Data& data, DensityOptions options, const Execution& execution) {
   const Sums at_samples = kernel_sums(data.tree, data.tree, options, execution);
   Bits bits = bits_of(by_row(data.tree, at_samples.values, execution));
-  if (options.method == DensityMethod::gaussians || options.method == DensityMethod::blocks) {
+  const auto is = [&](DensityMethod method) { return options.method == method; };
+  if (is(DensityMethod::gaussians) || is(DensityMethod::blocks) || is(DensityMethod::mixed)) {
     return bits;
   }
   const auto add = [&](const Tree& tree) {
@@ -424,6 +425,7 @@ int main() {
   }
   add_sums(plane, Kernel::gaussian, DensityMethod::grid, cases);
   add_sums(torus, Kernel::gaussian, DensityMethod::grid, cases);
+  add_sums(plane, Kernel::gaussian, DensityMethod::mixed, cases);
   add_sums(plane, Kernel::exponential, DensityMethod::gaussians, cases);
   for (const Kernel kernel :
        {Kernel::silverman, Kernel::triangular, Kernel::tricube, Kernel::cosine}) {

@@ -27,9 +27,10 @@ class GridRun {
         taps_(layout.plan.taps()),
         window_{samples.features,       layout.plan.width,       layout.plan.wide(),
                 1.0 / layout.plan.step, layout.plan.steepness(), decay_.data()},
-        spread_(layout.sides),
-        planar_(layout.sides),
-        final_(layout.sides) {}
+        memory_(layout.sides),
+        spread_(layout.sides, memory_),
+        planar_(layout.sides, memory_),
+        final_(layout.sides, memory_) {}
 
   // Layers are processed in order. A layer can be convolved in its plane as soon as all pieces that
   // begin in it or before it have been spread. It can be convolved across the layers, and its
@@ -172,13 +173,10 @@ class GridRun {
   }
 
   // Allocates the tiles onto which samples are spread in one layer, filled with zeros.
-  void open_spread(Index place) {
-    Tiles& tiles = spread_.add(place, layout_.layers.at(place).spread);
-    std::fill_n(tiles.tile(0), static_cast<Index>(tiles.size()), 0.0);
-  }
+  void open_spread(Index place) { spread_.add(place, layout_.layers.at(place).spread).clear(); }
 
   void pass_in_plane(Index place, const GridLayer& layer) {
-    Layers partway(layout_.sides);
+    Layers partway(layout_.sides, memory_);
     Layers& first = samples_.features == 1 ? planar_ : partway;
     pass(spread_, 2, first.add(place, layer.partway));
     spread_.drop_before(place + 1);
@@ -248,6 +246,7 @@ class GridRun {
   std::vector<double> decay_;
   std::vector<double> taps_;
   Window window_;
+  TileMemory memory_;
   Layers spread_;
   Layers planar_;
   Layers final_;
@@ -297,6 +296,9 @@ void recompute_small_sums(const Tree& queries, const Tree& samples, const Densit
 void grid_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,
                const GridJob& job, const Execution& execution, Sums& sums) {
   GridRun(queries, samples, job.layout, execution)(sums.values);
+  if (!job.layout.apart.empty()) {
+    apart_sums(samples, options, job.layout.apart, execution, sums);
+  }
   if (&queries != &samples) {
     recompute_small_sums(queries, samples, options, job.least_sum, execution, sums);
   }

@@ -24,7 +24,8 @@ struct GridJob {
   double seconds;    // estimated, on one thread
 };
 
-// Returns the cheapest grid, or none if no grid can compute these sums within rtol.
+// Returns the cheapest grid, or none if no grid can compute these sums within rtol. By the method
+// `mixed`, some pairs are left to sums pair by pair, if the grid keeps any samples then.
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options);
 

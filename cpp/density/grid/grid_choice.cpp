@@ -6,6 +6,7 @@
 
 #include "density/grid/density_grid.hpp"
 #include "density/grid/grid_costs.hpp"
+#include "density/methods.hpp"
 #include "support/scratch.hpp"
 #include "tree/box.hpp"
 
@@ -68,14 +69,6 @@ double locations_in(const std::vector<Piece>& pieces) {
   return slots;
 }
 
-// The time for spreading and interpolating: the parts whose cost grows with the number of points.
-double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
-  const double under = plan.wide() * std::pow(plan.width, features - 1);
-  const double windows = features * (12.0 + plan.wide());
-  return (sources + targets) * windows * cost::window_value +
-         (sources * cost::spread_point + targets * cost::interpolated_point) * under;
-}
-
 double seconds_of(const GridLayout& layout, int features) {
   const double sources = locations_in(layout.sources);
   const double targets = layout.same_pieces ? sources : locations_in(layout.targets);
@@ -90,76 +83,6 @@ double seconds_of_planning(const GridLayout& layout) {
   }
   const auto pieces = static_cast<double>(layout.sources.size() + layout.targets.size());
   return pieces * cost::planned_piece + static_cast<double>(tiles) * cost::planned_tile;
-}
-
-// Finds the cheapest width of the windows. Wider windows cost more per point and allow a coarser
-// grid. The search starts at a medium width and continues in both directions while the cost falls.
-class GridSearch {
- public:
-  GridSearch(const Tree& queries, const Tree& samples, const GridDemand& demand, double least,
-             Limits limits)
-      : queries_(queries), samples_(samples), demand_(demand), least_(least), limits_(limits) {}
-
-  GridChoice run() {
-    int start = 4;
-    while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
-    for (int width = start; width <= widest_window; width += 2) {
-      if (!improves(width) && (found_.job || too_slow_ || planned_ > limits_.planning)) break;
-    }
-    for (int width = start - 2; width >= 4 && planned_ <= limits_.planning; width -= 2) {
-      if (!improves(width)) break;
-    }
-    return std::move(found_);
-  }
-
- private:
-  bool improves(int width) {
-    const GridPlan plan = plan_for_width(demand_, width);
-    if (plan.width == 0) return false;
-    const double at_points =
-        seconds_at_points(plan, samples_.features, static_cast<double>(samples_.locations),
-                          static_cast<double>(queries_.locations));
-    too_slow_ = at_points > limits_.seconds;
-    if (too_slow_) return false;
-    GridJob job{{}, 2.0 * least_, 0.0};
-    const bool laid_out = lay_out(queries_, samples_, plan, images_of(samples_, demand_),
-                                  limits_.seconds - at_points, job.layout);
-    planned_ += seconds_of_planning(job.layout);
-    if (!laid_out) return false;
-    job.seconds = seconds_of(job.layout, samples_.features);
-    if (job.seconds > limits_.seconds) return false;
-    if (const double bytes = job.layout.bytes(); bytes > limits_.bytes) {
-      const double before = found_.refused_bytes;
-      found_.refused_bytes = before > 0.0 ? std::min(before, bytes) : bytes;
-      return false;
-    }
-    limits_.seconds = job.seconds;
-    found_.job = std::move(job);
-    return true;
-  }
-
-  const Tree& queries_;
-  const Tree& samples_;
-  GridDemand demand_;
-  double least_;
-  Limits limits_;
-  bool too_slow_ = false;  // the points alone exceed the limit
-  double planned_ = 0.0;   // seconds for the layouts so far, estimated
-  GridChoice found_;
-};
-
-GridDemand demand_of(const Tree& queries, const Tree& samples, const DensityOptions& options) {
-  return {samples.features, options.rtol, samples.total_weight / least_sum(queries, samples),
-          bandwidth_in(samples, options)};
-}
-
-GridChoice cheapest(const Tree& queries, const Tree& samples, const DensityOptions& options,
-                    Limits limits) {
-  if (!is_supported(samples, options)) return {};
-  const double least = least_sum(queries, samples);
-  const GridDemand demand = demand_of(queries, samples, options);
-  if (demand.weight_ratio > most_weight_ratio || !periods_are_suitable(samples, demand)) return {};
-  return GridSearch(queries, samples, demand, least, limits).run();
 }
 
 // The number of sample slots in the leaves within reach of a query leaf.
@@ -203,6 +126,148 @@ double reach_of_leaf(const Tree& queries, Index leaf, const Tree& samples,
   return reach_sq(samples, options, least);
 }
 
+// The estimated time of the pairs of samples of which at least one is in the given leaves.
+double seconds_apart(const Tree& samples, const DensityOptions& given,
+                     const std::vector<Index>& apart) {
+  constexpr std::size_t most_leaves = 32;
+  const std::size_t leaves = std::min(most_leaves, apart.size());
+  if (leaves == 0) return 0.0;
+  DensityOptions options = given;
+  options.rtol *= apart_share;
+  double pairs = 0.0;
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const Index leaf = apart[(2 * i + 1) * apart.size() / (2 * leaves)];
+    pairs += count_within(samples, leaf, samples, reach_of_leaf(samples, leaf, samples, options));
+  }
+  return 2.0 * cost::pair_of_samples * pairs / static_cast<double>(leaves) *
+         static_cast<double>(apart.size()) * samples.stride;
+}
+
+// Finds the cheapest width of the windows. Wider windows cost more per point and allow a coarser
+// grid. The search starts at a medium width and continues in both directions while the cost falls.
+// If sums may be mixed, it then looks for the sparse parts that are cheaper pair by pair: the fewer
+// points a piece must have, the more of the space the grid covers.
+class GridSearch {
+ public:
+  GridSearch(const Tree& queries, const Tree& samples, const DensityOptions& options,
+             const GridDemand& demand, double least, Limits limits, bool mixed)
+      : queries_(queries),
+        samples_(samples),
+        options_(options),
+        demand_(demand),
+        least_(least),
+        limits_(limits),
+        mixed_(mixed),
+        forced_(options.method == DensityMethod::mixed) {}
+
+  GridChoice run() {
+    int start = 4;
+    while (start < widest_window && plan_for_width(demand_, start).variance < 0.1) start += 2;
+    if (mixed_) {
+      fewest_ = best_fewest(start);
+    } else {
+      improves(start);
+    }
+    bool wider = false;
+    for (int width = start + 2; width <= widest_window && !is_planned(); width += 2) {
+      if (improves(width))
+        wider = true;
+      else if (found_.job || too_slow_)
+        break;
+    }
+    for (int width = start - 2; !wider && width >= 4 && !is_planned(); width -= 2) {
+      if (!improves(width)) break;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_planned() const { return planned_ > limits_.planning; }
+
+  // The number of locations below which a piece is better left to sums pair by pair, if windows
+  // have this width. It is sought from the middle, where layouts are small, downwards and then
+  // upwards.
+  Index best_fewest(int width) {
+    const Index middle = 4 * samples_.stride;
+    const Index least = forced_ ? 1 : 0;
+    Index best = least;
+    const auto improves_from = [&](Index fewest) {
+      fewest_ = fewest;
+      const bool better = improves(width);
+      if (better) best = fewest;
+      return better;
+    };
+    improves_from(middle);
+    for (Index fewest = 1; fewest >= least && !is_planned(); --fewest) {
+      if (!improves_from(fewest) && found_.job) break;
+    }
+    for (Index fewest = 2 * middle; fewest <= most_locations && !is_planned(); fewest *= 2) {
+      if (best != fewest / 2 && found_.job) break;
+      improves_from(fewest);
+    }
+    return best;
+  }
+
+  bool improves(int width) {
+    GridDemand demand = demand_;
+    if (fewest_ > 0) demand.rtol *= 1.0 - apart_share;
+    GridPlan plan = plan_for_width(demand, width);
+    if (plan.width == 0) return false;
+    plan.fewest = fewest_;
+    too_slow_ = fewest_ == 0 &&
+                seconds_at_points(plan, samples_.features, static_cast<double>(samples_.locations),
+                                  static_cast<double>(queries_.locations)) > limits_.seconds;
+    if (too_slow_) return false;
+    GridJob job{{}, 2.0 * least_, 0.0};
+    const bool laid_out = lay_out(queries_, samples_, plan, images_of(samples_, demand_),
+                                  limits_.seconds, job.layout);
+    planned_ += seconds_of_planning(job.layout);
+    if (!laid_out || (forced_ && job.layout.apart.empty())) return false;
+    job.seconds = seconds_of(job.layout, samples_.features) +
+                  seconds_apart(samples_, options_, job.layout.apart);
+    if (job.seconds > limits_.seconds) return false;
+    if (const double bytes = job.layout.bytes(); bytes > limits_.bytes) {
+      const double before = found_.refused_bytes;
+      found_.refused_bytes = before > 0.0 ? std::min(before, bytes) : bytes;
+      return false;
+    }
+    limits_.seconds = job.seconds;
+    found_.job = std::move(job);
+    return true;
+  }
+
+  const Tree& queries_;
+  const Tree& samples_;
+  const DensityOptions& options_;
+  GridDemand demand_;
+  double least_;
+  Limits limits_;
+  bool mixed_;
+  bool forced_;            // whether some pairs must be left to sums pair by pair
+  Index fewest_ = 0;       // see GridPlan
+  bool too_slow_ = false;  // the points alone exceed the limit
+  double planned_ = 0.0;   // seconds for the layouts so far, estimated
+  GridChoice found_;
+};
+
+GridDemand demand_of(const Tree& queries, const Tree& samples, const DensityOptions& options) {
+  return {samples.features, options.rtol, samples.total_weight / least_sum(queries, samples),
+          bandwidth_in(samples, options)};
+}
+
+bool may_be_mixed(const Tree& queries, const Tree& samples) {
+  return &queries == &samples && !samples.periodic;
+}
+
+GridChoice cheapest(const Tree& queries, const Tree& samples, const DensityOptions& options,
+                    Limits limits, bool mixed) {
+  if (!is_supported(samples, options)) return {};
+  const double least = least_sum(queries, samples);
+  const GridDemand demand = demand_of(queries, samples, options);
+  if (demand.weight_ratio > most_weight_ratio || !periods_are_suitable(samples, demand)) return {};
+  return GridSearch(queries, samples, options, demand, least, limits, mixed).run();
+}
+
 // The estimated time of summing pair by pair, from a few query leaves that are evenly spaced in the
 // tree. reach(leaf): the squared distance within which samples matter to a leaf.
 template <class Reach>
@@ -231,7 +296,15 @@ double seconds_within(const Tree& samples, double reach_sq) {
 
 std::optional<GridJob> prepare_grid(const Tree& queries, const Tree& samples,
                                     const DensityOptions& options) {
-  return cheapest(queries, samples, options, {infinity, 0x1p31, infinity}).job;
+  constexpr Limits none{infinity, 0x1p31, infinity};
+  if (options.method != DensityMethod::mixed) {
+    return cheapest(queries, samples, options, none, false).job;
+  }
+  if (!may_be_mixed(queries, samples)) return {};
+  if (auto job = cheapest(queries, samples, options, none, true).job) return job;
+  DensityOptions whole = options;
+  whole.method = DensityMethod::grid;
+  return prepare_grid(queries, samples, whole);
 }
 
 GridJob grid_of_plan(const Tree& queries, const Tree& samples, const DensityOptions& options,
@@ -253,7 +326,8 @@ GridChoice choose_grid_or_pairs(const Tree& queries, const Tree& samples,
   const double bytes = scratch_limit(points, samples.features) - patches;
   const double seconds = direct_seconds(queries, samples, options);
   GridChoice choice =
-      cheapest(queries, samples, options, {seconds, bytes, planning_share * seconds});
+      cheapest(queries, samples, options, {seconds, bytes, planning_share * seconds},
+               may_be_mixed(queries, samples));
   choice.direct_seconds = seconds;
   return choice;
 }

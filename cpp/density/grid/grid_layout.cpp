@@ -12,8 +12,7 @@ namespace {
 
 using Shift = std::array<double, axes>;  // by feature
 
-constexpr double most_index = 0x1p40;   // indices below it, times a step of 12 bits, are exact
-constexpr Index most_locations = 2048;  // per piece: gives enough pieces to share among threads
+constexpr double most_index = 0x1p40;  // indices below it, times a step of 12 bits, are exact
 
 // The largest extent of a piece in grid points: its box, including the windows around the points,
 // should stay in the nearest cache.
@@ -29,20 +28,28 @@ double cost_of_tile(const GridLayout& layout) {
 // Divides the locations of a tree into pieces, images included.
 class PieceBuilder {
  public:
-  // images: as for lay_out.
-  PieceBuilder(const Tree& tree, const GridPlan& plan, double images, double most_seconds)
-      : tree_(tree), plan_(plan), images_(images), seconds_left_(most_seconds) {}
+  // images: as for lay_out. seconds_at_point: the cost of a location in a piece.
+  PieceBuilder(const Tree& tree, const GridPlan& plan, double images, double seconds_at_point,
+               double most_seconds)
+      : seconds_left(most_seconds),
+        tree_(tree),
+        plan_(plan),
+        images_(images),
+        seconds_at_point_(seconds_at_point) {}
 
   // Returns false if the pieces would cost more than most_seconds.
   bool run() {
     std::vector<Index> stack{1};
-    while (!stack.empty() && seconds_left_ >= 0.0) {
+    while (!stack.empty() && seconds_left >= 0.0) {
       const Index node = stack.back();
       stack.pop_back();
       const int level = std::bit_width(static_cast<std::size_t>(node)) - 1;
       const Index leaves = Index{1} << (tree_.levels - level);
       const Index leaf = node * leaves - tree_.leaves();
-      if (is_small(node, leaves)) {
+      const bool small = is_small(node, leaves);
+      if (small ? is_sparse(leaf, leaves) : tree_.is_leaf(node) && plan_.fewest > 0) {
+        for (Index i = leaf; i < leaf + leaves; ++i) apart.push_back(i);
+      } else if (small) {
         add_images({leaf * tree_.stride, (leaf + leaves) * tree_.stride, tree_.low(node),
                     tree_.high(node)});
       } else if (tree_.is_leaf(node)) {
@@ -52,11 +59,13 @@ class PieceBuilder {
         stack.push_back(2 * node);
       }
     }
-    return seconds_left_ >= 0.0;
+    return seconds_left >= 0.0;
   }
 
   std::vector<Piece> pieces;
+  std::vector<Index> apart;
   bool left_some_out = false;  // points whose coordinates are too large
+  double seconds_left;
 
  private:
   struct Range {
@@ -73,6 +82,10 @@ class PieceBuilder {
       if (!(extent <= most_extent(tree_.features) * plan_.step)) return false;
     }
     return true;
+  }
+
+  bool is_sparse(Index leaf, Index leaves) const {
+    return tree_.begin_of_leaf(leaf + leaves) - tree_.begin_of_leaf(leaf) < plan_.fewest;
   }
 
   void add_singly(Index leaf) {
@@ -115,14 +128,15 @@ class PieceBuilder {
       piece.box.extent[axis] = static_cast<int>(end - begin) + 2 * half;
       piece.origin[k] = static_cast<double>(piece.box.low[axis]) * plan_.step - shift[k];
     }
-    seconds_left_ -= cost_of(piece);
+    seconds_left -= cost_of(piece) +
+                    static_cast<double>(piece.last_slot - piece.first_slot) * seconds_at_point_;
     pieces.push_back(piece);
   }
 
   const Tree& tree_;
   const GridPlan& plan_;
   double images_;
-  double seconds_left_;
+  double seconds_at_point_;
 };
 
 int reach_in_tiles(const GridLayout& layout, int axis) {
@@ -175,25 +189,38 @@ void enter_passes(GridLayout& layout, int features) {
 
 }  // namespace
 
+double seconds_at_points(const GridPlan& plan, int features, double sources, double targets) {
+  const double under = plan.wide() * std::pow(plan.width, features - 1);
+  const double windows = features * (12.0 + plan.wide());
+  return (sources + targets) * windows * cost::window_value +
+         (sources * cost::spread_point + targets * cost::interpolated_point) * under;
+}
+
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
              double most_seconds, GridLayout& layout) {
-  PieceBuilder sources(samples, plan, images, most_seconds);
-  if (!sources.run() || sources.left_some_out) return false;
-  layout.plan = plan;
-  layout.sides = tile_sides(samples.features);
-  layout.sources = std::move(sources.pieces);
+  const int features = samples.features;
   layout.same_pieces = &queries == &samples && images == 0.0;
+  PieceBuilder sources(samples, plan, images,
+                       seconds_at_points(plan, features, 1.0, layout.same_pieces ? 1.0 : 0.0),
+                       most_seconds);
+  const bool fits = sources.run() && !sources.left_some_out && !sources.pieces.empty();
+  layout.sides = tile_sides(features);
+  layout.sources = std::move(sources.pieces);
+  layout.apart = std::move(sources.apart);
+  if (!fits) return false;
+  layout.plan = plan;
   if (!layout.same_pieces) {
-    PieceBuilder targets(queries, plan, 0.0, most_seconds);
+    PieceBuilder targets(queries, plan, 0.0, seconds_at_points(plan, features, 0.0, 1.0),
+                         most_seconds);
     if (!targets.run()) return false;
     layout.targets = std::move(targets.pieces);
   }
   // If the targets are the sources, each of the passes (one per feature) writes all of their tiles.
-  const double for_tiles = layout.same_pieces ? most_seconds / samples.features
+  const double for_tiles = layout.same_pieces ? sources.seconds_left / features
                                               : std::numeric_limits<double>::infinity();
   if (!enter_sources(layout, for_tiles)) return false;
   enter_targets(layout);
-  enter_passes(layout, samples.features);
+  enter_passes(layout, features);
   return true;
 }
 

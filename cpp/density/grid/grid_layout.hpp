@@ -13,6 +13,9 @@
 
 namespace quickshift {
 
+// The most locations of a piece: gives enough pieces to share among threads.
+inline constexpr Index most_locations = 2048;
+
 // A range of slots whose windows lie in one box: a node of the tree, or a single location if its
 // leaf is too wide. Pieces follow the tree, so they do not depend on the order of the rows.
 struct Piece {
@@ -40,6 +43,7 @@ struct GridLayout {
   std::vector<Piece> sources;
   std::vector<Piece> targets;
   bool same_pieces = false;  // the targets are the sources; `targets` is empty
+  std::vector<Index> apart;  // leaves that are not on the grid, see GridPlan::fewest
   std::map<Index, GridLayer> layers;
   Index reach = 0;  // of the pass along the first axis, in layers
   Index span = 0;   // the largest difference between the last and the first layer of a target
@@ -56,10 +60,15 @@ struct GridLayout {
   double bytes() const;
 };
 
-// Lays out the grid for a plan. Returns false if it would cost more than most_seconds, or if
-// samples have coordinates that are too large for the step of the grid. Queries with such
-// coordinates get no piece, and their sums remain 0. images: samples within this distance of one
-// edge of a periodic feature are repeated beyond the other edge; 0 if no feature is periodic.
+// The estimated time of spreading samples and interpolating at queries: the part whose cost grows
+// with their number.
+double seconds_at_points(const GridPlan& plan, int features, double sources, double targets);
+
+// Lays out the grid for a plan. Returns false if it would cost more than most_seconds, if samples
+// have coordinates that are too large for the step of the grid, or if no sample is left for it.
+// Queries with such coordinates get no piece, and their sums remain 0. images: samples within this
+// distance of one edge of a periodic feature are repeated beyond the other edge; 0 if no feature is
+// periodic.
 bool lay_out(const Tree& queries, const Tree& samples, const GridPlan& plan, double images,
              double most_seconds, GridLayout& layout);
 

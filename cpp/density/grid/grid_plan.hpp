@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "support/points.hpp"
 #include "vector/grid_loops.hpp"
 
 namespace quickshift {
@@ -26,6 +27,9 @@ struct GridPlan {
   double variance = 0.0;  // v of the windows
   int width = 0;          // grid points under a window along one axis; even
   int reach = 0;          // taps on either side of the middle one
+  // Pieces of fewer locations than this, and leaves that are too wide for a piece, are left to sums
+  // pair by pair. 0: all locations are on the grid.
+  Index fewest = 0;
 
   // The width along the last axis: a multiple of 4.
   int wide() const { return (width + 3) / 4 * 4; }

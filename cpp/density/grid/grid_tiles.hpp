@@ -74,38 +74,73 @@ void for_cells_of(const GridBox& box, const TileSides& sides, const Visit& visit
   }
 }
 
-// The values of the tiles of one layer, that is, of cells with the same index along the first axis.
-class Tiles {
+// Memory for tiles, in chunks. Layers come and go quickly, and the first touch of memory from the
+// system costs more than most passes over it, so the chunks of a layer are used again by the next.
+class TileMemory {
  public:
-  Tiles(int volume, CellSet cells)
-      : volume_(volume),
-        cells_(std::move(cells)),
-        values_(unset_array<double>(cells_.size() * volume)),
-        first_(values_.data()) {}
-  Tiles(const Tiles&) = delete;
+  static constexpr Index tiles_per_chunk = 64;
 
-  const CellSet& cells() const { return cells_; }
-  double size() const { return static_cast<double>(cells_.size()) * volume_; }
-  double* tile(Index i) const { return first_ + i * volume_; }
-  double* find(const Cell& cell) const {
-    const Index i = cells_.find(cell);
-    return i < 0 ? nullptr : tile(i);
+  explicit TileMemory(const TileSides& sides) : volume_(volume_of(sides)) {}
+
+  int volume() const { return volume_; }
+  Array<double> take() {
+    if (spare_.empty()) return unset_array<double>(tiles_per_chunk * volume_);
+    Array<double> chunk = std::move(spare_.back());
+    spare_.pop_back();
+    return chunk;
+  }
+  void give_back(std::vector<Array<double>>& chunks) {
+    for (Array<double>& chunk : chunks) spare_.push_back(std::move(chunk));
+    chunks.clear();
   }
 
  private:
   int volume_;
+  std::vector<Array<double>> spare_;
+};
+
+// The values of the tiles of one layer, that is, of cells with the same index along the first axis.
+class Tiles {
+ public:
+  Tiles(TileMemory& memory, CellSet cells) : memory_(memory), cells_(std::move(cells)) {
+    const Index chunks = (cells_.size() + chunk - 1) / chunk;
+    for (Index i = 0; i < chunks; ++i) {
+      chunks_.push_back(memory_.take());
+      starts_.push_back(chunks_.back().data());
+    }
+  }
+  ~Tiles() { memory_.give_back(chunks_); }
+  Tiles(const Tiles&) = delete;
+
+  const CellSet& cells() const { return cells_; }
+  double size() const { return static_cast<double>(cells_.size()) * memory_.volume(); }
+  double* tile(Index i) const {
+    return starts_[static_cast<std::size_t>(i / chunk)] + i % chunk * memory_.volume();
+  }
+  double* find(const Cell& cell) const {
+    const Index i = cells_.find(cell);
+    return i < 0 ? nullptr : tile(i);
+  }
+  void clear() {
+    for (Array<double>& values : chunks_) std::fill(values.begin(), values.end(), 0.0);
+  }
+
+ private:
+  static constexpr Index chunk = TileMemory::tiles_per_chunk;
+
+  TileMemory& memory_;
   CellSet cells_;
-  Array<double> values_;  // uninitialized until a tile is written
-  double* first_;
+  std::vector<Array<double>> chunks_;  // uninitialized until a tile is written
+  std::vector<double*> starts_;        // of the chunks
 };
 
 // The layers that are in memory, by index.
 class Layers {
  public:
-  explicit Layers(const TileSides& sides) : sides_(sides) {}
+  Layers(const TileSides& sides, TileMemory& memory) : sides_(sides), memory_(memory) {}
 
   Tiles& add(Index layer, const CellSet& cells) {
-    return layers_.try_emplace(layer, volume_of(sides_), cells).first->second;
+    return layers_.try_emplace(layer, memory_, cells).first->second;
   }
   bool has(Index layer) const { return layers_.count(layer) > 0; }
   void drop_before(Index layer) { layers_.erase(layers_.begin(), layers_.lower_bound(layer)); }
@@ -119,6 +154,7 @@ class Layers {
 
  private:
   TileSides sides_;
+  TileMemory& memory_;
   std::map<Index, Tiles> layers_;
 };
 
