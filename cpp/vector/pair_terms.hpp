@@ -88,9 +88,10 @@ struct Uniform {
 
 // The other compact kernels are polynomials in the rest of the support r = 1 - t, t the distance
 // divided by the radius of the support, or in 1 - t². They have the factor r, so the relative error
-// stays small near the edge, and at the edge itself the term is exactly 0.
+// stays small near the edge, and at the edge itself the term is exactly 0. Squared distances whose
+// root is taken are not fused: where r is small, it would show the difference.
 struct Triangular {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   static constexpr bool long_chain = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
@@ -99,12 +100,12 @@ struct Triangular {
 };
 
 struct Tricube {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   static constexpr bool long_chain = false;
   const KernelScale& scale;
   Vec of_square(Vec square) const {
     const Vec r = positive(scale.width - root(square)) * (1.0 / scale.width);
-    const Vec rest = r * fused(r, r - 3.0, 3.0);  // 1 - t³
+    const Vec rest = r * (r * (r - 3.0) + 3.0);  // 1 - t³; its error counts three times
     return rest * rest * rest;
   }
 };
@@ -112,7 +113,7 @@ struct Tricube {
 // The coefficients are those of the polynomial that interpolates k / r at Chebyshev points; its
 // relative error is at most 2e-15.
 struct Silverman {
-  static constexpr bool may_fuse = true;
+  static constexpr bool may_fuse = false;
   static constexpr bool long_chain = true;
   static constexpr double c[16] = {
       2.2332064355227661963e-1,  5.2618686988421641979e-1,  4.1326620119951530673e-1,
