@@ -63,7 +63,7 @@ audit: .venv/.installed .venv/.group-test .venv/.group-audit  ## look for known 
 
 # Python and C++ in one run: the core of .venv-coverage counts how often its lines run. Left out: tests
 # that limit the size of files, and so of those that are written here, or that fork.
-COVERED := build/venv-coverage/_core.*.so -instr-profile=build/coverage/core.profdata $(CPP)
+COVERED := build/venv-coverage/_core.*.so -instr-profile=build/coverage/core.profdata -ignore-filename-regex='site-packages|include/python'
 coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.group-coverage  ## coverage of the Python (lines and branches, 97 %) and of the C++ (lines, 95 %); needs clang and llvm
 	rm -rf build/coverage
 	.venv-coverage/bin/python -m coverage erase

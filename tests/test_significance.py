@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clustering_cases import GAPS
-from quickshift import QuickShift, kernels, stages
+from quickshift import ClusterTree, QuickShift, kernels, stages
 from quickshift.datasets import blobs
 from quickshift.stages.tree.significance import standard_errors
 
@@ -217,3 +217,13 @@ def test_a_lower_saddle_makes_no_mode_less_significant():
     found = standard_errors(births, deaths, estimate)
     assert (np.diff(found) >= 0).all()
     assert found[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_many_equal_densities_can_be_loaded(seed, tmp_path):
+    """Densities that are equal when rounded gave negative significances, which `load` refuses."""
+    X = np.random.default_rng(seed).normal(size=(300, 5))
+    tree = QuickShift(bandwidth=0.2, tau=1.7).fit(X).tree_
+    assert (tree.significance >= 0).all()
+    tree.save(tmp_path / "tree.npz")
+    assert ClusterTree.load(tmp_path / "tree.npz") == tree

@@ -129,6 +129,7 @@ def assess_by_sums(
     drops = lowest * (1 + _ROUNDING) < birth[candidates] - _LONE_POINT
     death[alone] = birth[alone]
     death[candidates[drops]] = np.maximum(lowest[drops], _LONE_POINT)
+    np.minimum(death, birth, out=death)  # sums equal when rounded may be in the other order
     significance = np.full(birth.size, np.inf)
     rest = ~top
     significance[rest] = standard_errors(birth[rest], death[rest], estimate)
