@@ -38,7 +38,9 @@ DensityMethod choose(const Tree& queries, const Tree& samples, const DensityOpti
     return DensityMethod::blocks;
   }
   if (expansions && expansions_pay(queries, samples, options)) return DensityMethod::expansions;
-  return moments ? DensityMethod::moments : DensityMethod::direct;
+  const bool pays = moments && (&queries != &samples || samples.periodic ||
+                                moments_pay_for_sums(samples, options));
+  return pays ? DensityMethod::moments : DensityMethod::direct;
 }
 
 // The grid, ready to run, if it is requested or estimated to be the cheapest method; else none.

@@ -1,4 +1,5 @@
-// Estimates whether kernel sums are faster by blocks (density_blocks.cpp) than by the tree.
+// Estimates whether kernel sums are faster by blocks (density_blocks.cpp) than by the tree, and by
+// moments than without them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,6 +44,9 @@ SumCosts costs_of(Kernel kernel) {
       return {{0.048, 1.2, subtrees}, {0.020, 1.5}};
   }
 }
+
+// Moments, per location and feature.
+constexpr double moment = 4.0;
 
 // Up to this many features the tree is faster whatever the samples are. For compact kernels other
 // than the uniform one, blocks compute the squares near the edge of the support twice, which makes
@@ -89,6 +93,21 @@ WorkEstimates work_of_sums(const Tree& tree, const DensityOptions& options) {
   const SumCosts costs = costs_of(options.kernel);
   return {{{in_tree * tree.features, in_tree, in_tree * share * share}, costs.tree},
           {{in_blocks * tree.features, in_blocks}, costs.blocks}};
+}
+
+bool moments_pay_for_sums(const Tree& tree, const DensityOptions& options) {
+  const double reach =
+      KernelScale(options.kernel, bandwidth_in(tree, options), tree.features).support_sq;
+  double saved = 0.0;  // the share of the leaves that moments take as wholes
+  double leaves = 0.0;
+  for_sampled_leaves(tree, 16, [&](Index leaf) {
+    saved +=
+        leaves_near_leaf(tree, leaf, reach, -infinity) - leaves_near_leaf(tree, leaf, reach, reach);
+    leaves += 1.0;
+  });
+  const std::vector<double> costs = costs_of(options.kernel).tree;
+  const double pair = costs[0] * tree.features + costs[1];
+  return saved / leaves * static_cast<double>(tree.locations) * pair > moment * tree.features;
 }
 
 bool blocks_pay_for_sums(const Tree& tree, const DensityOptions& options) {

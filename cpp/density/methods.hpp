@@ -50,4 +50,8 @@ inline constexpr int most_features_without_blocks = 6;
 WorkEstimates work_of_sums(const Tree& samples, const DensityOptions& options);
 bool blocks_pay_for_sums(const Tree& samples, const DensityOptions& options);
 
+// density_blocks_cost.cpp: whether moment_sums at the samples is estimated to be faster than
+// direct_sums.
+bool moments_pay_for_sums(const Tree& samples, const DensityOptions& options);
+
 }  // namespace quickshift
