@@ -219,25 +219,6 @@ inline Vec exp_of(Vec x) {
   return where(x > -708.0, p * reinterpret_cast<Vec>(power));
 }
 
-// sin(y) for 0 <= y <= 2.4; near 0 the error is small relative to sin(y).
-inline Vec sin_of(Vec y) {
-  const Vec z = y * y;
-  Vec p = broadcast(1.0 / 1.0888869450418352e28);  // 27!
-  p = 1.0 / 1.5511210043330986e25 - p * z;         // 25!
-  p = 1.0 / 2.5852016738884978e22 - p * z;
-  p = 1.0 / 5.109094217170944e19 - p * z;
-  p = 1.0 / 121645100408832000.0 - p * z;
-  p = 1.0 / 355687428096000.0 - p * z;
-  p = 1.0 / 1307674368000.0 - p * z;
-  p = 1.0 / 6227020800.0 - p * z;
-  p = 1.0 / 39916800.0 - p * z;
-  p = 1.0 / 362880.0 - p * z;
-  p = 1.0 / 5040.0 - p * z;
-  p = 1.0 / 120.0 - p * z;
-  p = 1.0 / 6.0 - p * z;
-  return y - y * (p * z);
-}
-
 // The difference to the nearest periodic image, for |delta| <= period.
 inline Vec nearest_image(Vec delta, double period) {
   const Vec over = where(delta > 0.5 * period, broadcast(period));
