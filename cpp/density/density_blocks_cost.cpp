@@ -31,17 +31,17 @@ SumCosts costs_of(Kernel kernel) {
     case Kernel::exponential:
       return {{0.028, 0.20, subtrees}, {0.021, 0.45}};
     case Kernel::silverman:
-      return {{0.050, 1.55, subtrees}, {0.005, 2.9}};
+      return {{0.024, 0.32, subtrees}, {0.017, 0.75}};
     case Kernel::uniform:
       return {{0.045, 0.05, subtrees}, {0.020, 0.40}};
     case Kernel::epanechnikov:
       return {{0.038, 0.0, subtrees}, {0.017, 0.50}};
     case Kernel::triangular:
-      return {{0.050, 0.05, subtrees}, {0.030, 1.1}};
+      return {{0.026, 0.09, subtrees}, {0.021, 0.85}};
     case Kernel::tricube:
-      return {{0.051, 0.17, subtrees}, {0.020, 0.9}};
+      return {{0.027, 0.15, subtrees}, {0.025, 0.47}};
     default:
-      return {{0.048, 1.2, subtrees}, {0.020, 1.5}};
+      return {{0.028, 0.16, subtrees}, {0.022, 0.43}};
   }
 }
 
