@@ -78,7 +78,7 @@ void for_cells_of(const GridBox& box, const TileSides& sides, const Visit& visit
 // system costs more than most passes over it, so the chunks of a layer are used again by the next.
 class TileMemory {
  public:
-  static constexpr Index tiles_per_chunk = 64;
+  static constexpr Index tiles_per_chunk = 16;
 
   explicit TileMemory(const TileSides& sides) : volume_(volume_of(sides)) {}
 
