@@ -28,7 +28,9 @@ _SPREADS_APART = 10.0
 _CLEAR_GAP = 1.5  # ratio of two significances
 _MOVES = "Moves: each sample moves to the nearest denser one, unless that is"
 _MOST_FEATURES = max(LOCAL[1])  # of the simulations of chance
-_FILLED = 0.55  # share of the features; two copies of each feature fill half of them
+_THIN = 1 / 20  # of the largest variance: less is called no spread along a direction
+_FILLED = 0.75  # share of the directions, up to which significances may be too large
+_ROWS_PER_FEATURE = 3  # with fewer, the variances of independent features look unequal
 _ROWS_AT_ONCE = 4096
 _FEATURES_PER_ROW = 10  # more than this look like a table that should be transposed
 
@@ -355,22 +357,25 @@ def _redundancy_hints(points: Floats, weights: Floats, labels: Indices) -> list[
     """Say that clusters fill fewer dimensions than there are features."""
     varying = points[:, np.ptp(points, axis=0) > 0]
     n, d = varying.shape
-    filled = _dimensions_filled(varying, weights, labels)
-    if filled > _FILLED * d * n / (n + d):  # n / (n + d): independent features, a finite sample
+    if n < _ROWS_PER_FEATURE * d:
         return []
+    variances = np.linalg.eigvalsh(_spread_within(varying, weights, labels))
+    filled = int(np.count_nonzero(variances >= _THIN * variances[-1]))
+    if filled > _FILLED * d:
+        return []
+    along = "1 direction" if filled == 1 else f"{filled} directions"
     return [
-        f"the features repeat each other or differ in spread: the rows of a cluster spread like "
-        f"{filled:.2g} independent features rather than {d}. Significances may then be too large, "
-        f"and one group be split into several clusters. Compare the clusters after "
-        f"PCA(whiten=True) with the components that matter, or increase min_significance."
+        f"the features repeat each other or differ in spread: the rows of a cluster spread along "
+        f"{along} rather than {d}. Significances may then be too large, and one group be split "
+        f"into several clusters. Compare the clusters after PCA(whiten=True) with the components "
+        f"that matter, or increase min_significance."
     ]
 
 
-def _dimensions_filled(points: Floats, weights: Floats, labels: Indices) -> float:
-    """Return the participation ratio of the covariance within clusters, d for independent features.
+def _spread_within(points: Floats, weights: Floats, labels: Indices) -> Floats:
+    """Return the covariance within clusters, up to a factor.
 
-    This is tr(C)² / tr(C²): the number of equal eigenvalues that would be as concentrated as those
-    of C. The rows are read block by block, because memory may be scarce.
+    The rows are read block by block, because memory may be scarce.
     """
     d = points.shape[1]
     unit = np.ptp(points, axis=0).max()  # squares of other units may overflow
@@ -382,5 +387,4 @@ def _dimensions_filled(points: Floats, weights: Floats, labels: Indices) -> floa
         rows = slice(start, start + _ROWS_AT_ONCE)
         apart = points[rows] / unit - centers[labels[rows]]
         within += (weights[rows, None] * apart).T @ apart
-    spread = np.trace(within)
-    return float(spread**2 / np.sum(within**2)) if spread > 0 else float(d)
+    return within
