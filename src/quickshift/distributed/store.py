@@ -145,7 +145,7 @@ def publish_ids(folder: Path, ids: Any) -> None:
     """Write an Arrow array of identifiers to a folder in the same way."""
     import pyarrow as pa
 
-    batch = pa.record_batch({"ids": ids})
+    batch = pa.RecordBatch.from_arrays([ids], names=["ids"])
     with (
         _published(folder / _IDS) as file,
         pa.ipc.new_file(file, batch.schema) as writer,
