@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ CONDITION = "τ < r_s/2, h → 0, n large enough for δ"
 SIZE = (9.0, 3.4)
 
 SHARE_OF_BOUND = 0.9  # tau in units of r_s / 2
+REACH = 0.6  # radius of the balls that make up the support, for all valleys that are not too deep
+LEAST_FLOOR = 0.1  # in units of the height of the modes
 SEPARATED, WEAK, TOO_WIDE = "separated", "weakly separated", "τ twice as wide as the valley"
 
 
@@ -60,12 +63,14 @@ def jobs(form: Form) -> list[Job]:
 
 
 def valley(depth: float, width: float, d: int) -> Peaks:
-    """Return two modes with a valley between them; the support does not depend on the depth.
+    """Return two modes with a valley between them, on a support of two balls.
 
-    It is the union of two balls whose radius is 0.6 of the width.
+    The radius of the balls is the same for all valleys, except where the density would then be
+    too low at the edge. If it were proportional to the width, all widths would give the same
+    samples, up to a factor.
     """
     curvature = 4 * depth / width**2
-    floor = 1 - curvature * (0.6 * width) ** 2
+    floor = max(LEAST_FLOOR, 1 - curvature * REACH**2)
     return Peaks((0.0, width), (1.0, 1.0), d=d, curvature=curvature, floor=floor)
 
 
@@ -136,13 +141,13 @@ def crossing(model: qs.QuickShift, tau: float, start: Bools, end: Bools) -> Bool
 def tables(rows: list[Row]) -> dict[str, str]:
     """Return the table of the page."""
     sizes = values(rows, "n")
-    lines = [["pairs", "d", "depth of the valley", *(f"n = {spaced(n)}" for n in sizes)]]
+    lines = [["pairs", "d", "depth", "width", *(f"n = {spaced(n)}" for n in sizes)]]
     for case in values(rows, "case"):
         for d in values(select(rows, case=case), "d"):
-            for depth in values(rows, "depth"):
-                chosen = select(rows, case=case, d=d, depth=depth)
+            for depth, width in product(values(rows, "depth"), values(rows, "width")):
+                chosen = select(rows, case=case, d=d, depth=depth, width=width)
                 cells = [violations(select(chosen, n=n)) for n in sizes]
-                lines.append([case, str(d), f"{depth:g}", *cells])
+                lines.append([case, str(d), f"{depth:g}", f"{width:g}", *cells])
     draws = [f"{max(column(select(rows, n=n), 'draws')):.0f} at n = {spaced(n)}" for n in sizes]
     return {"violations": markdown(lines), "draws": ", ".join(draws)}
 

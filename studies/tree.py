@@ -26,9 +26,10 @@ CLAIM = "Theorem 4: the cluster tree converges in merge distortion"
 CONDITION = "τ → 0 with τ ≥ (log²n/n)^(1/d), h → 0, n h^d / log n → ∞"
 SIZE = (9.0, 5.6)
 
-PAPER, TAU_RULE, DEFAULT = "prescribed τ", "default τ", "QuickShift()"
-ROBUST, DBSCAN = "RobustSingleLinkage", "DBSCAN over eps"
-METHODS = (PAPER, TAU_RULE, DEFAULT, ROBUST, DBSCAN)
+PAPER, NARROW, TAU_RULE = "prescribed τ", "prescribed τ, narrow h", "default τ"
+DEFAULT, ROBUST, DBSCAN = "QuickShift()", "RobustSingleLinkage", "DBSCAN over eps"
+PEERS = (ROBUST, DBSCAN)
+METHODS = (PAPER, NARROW, TAU_RULE, DEFAULT, *PEERS)
 SMALL = 10  # components with fewer samples do not count as false clusters
 LEVELS = 40
 CLEAR = 0.1  # of the highest density: levels nearer to a mode or saddle are not judged
@@ -48,28 +49,32 @@ DENSITIES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Form:
-    """Sizes, draws of each, the largest size of the peers, and how many densities."""
+    """Draws of each size, draws in which the peers run, and how many densities."""
 
-    sizes: tuple[int, ...]
-    draws: int
-    largest_of_peers: int
+    draws: dict[int, int]
+    peer_draws: dict[int, int]
     densities: int
 
 
+_OF_PEERS = {1000: 6, 3000: 6, 10_000: 6}
 FORMS = {
-    "quick": Form((1000, 10_000), 2, 1000, 2),
-    "middle": Form((1000, 3000, 10_000, 30_000, 100_000), 6, 10_000, 6),
-    "full": Form((1000, 3000, 10_000, 30_000, 100_000, 300_000), 20, 30_000, 6),
+    "quick": Form({1000: 2, 10_000: 2}, {1000: 2}, 2),
+    "middle": Form(_OF_PEERS | {30_000: 6, 100_000: 6}, _OF_PEERS, 6),
+    "full": Form(
+        {1000: 12, 3000: 12, 10_000: 8, 30_000: 6, 100_000: 6, 300_000: 2},
+        {1000: 12, 3000: 8, 10_000: 6},
+        6,
+    ),
 }
 
 
 def jobs(form: Form) -> list[Job]:
     """List one job per density, size and draw."""
     return [
-        (name, n, seed, n <= form.largest_of_peers)
+        (name, n, seed, seed < form.peer_draws.get(n, 0))
         for name in list(DENSITIES)[: form.densities]
-        for n in form.sizes
-        for seed in range(form.draws)
+        for n, draws in form.draws.items()
+        for seed in range(draws)
     ]
 
 
@@ -83,7 +88,7 @@ def measure(job: Job) -> list[Row]:
     highest = float(truth.density.max())
     rows = []
     for method in METHODS:
-        if method in (ROBUST, DBSCAN) and not (with_peers and find_spec("hdbscan")):
+        if method in PEERS and not (with_peers and find_spec("hdbscan")):
             continue
         tree = tree_of(method, X)
         row = {"density": name, "d": known.n_features, "n": n, "method": method, "seed": seed}
@@ -98,15 +103,26 @@ def measure(job: Job) -> list[Row]:
 def tree_of(method: str, X: Floats) -> qs.ClusterTree:
     """Return the tree of a method, with the parameters of its theory."""
     n, d = X.shape
-    if method == PAPER:
+    if method in (PAPER, NARROW):
         tau = (math.log(n) ** 2 / n) ** (1 / d)
-        return qs.QuickShift(bandwidth="paper", tau=tau, n_jobs=1).fit(X).tree_
+        bandwidth = "paper" if method == PAPER else narrow_bandwidth(X)
+        return qs.QuickShift(bandwidth=bandwidth, tau=tau, n_jobs=1).fit(X).tree_
     if method == TAU_RULE:
         return qs.QuickShift(bandwidth="paper", n_jobs=1).fit(X).tree_
     if method == DEFAULT:
         return qs.QuickShift(n_jobs=1).fit(X).tree_
     k = round(n ** (2 / (2 + d)))  # the order that suits a Lipschitz density
     return linkage_tree(X, k, math.sqrt(2) if method == ROBUST else 1.0)
+
+
+def narrow_bandwidth(X: Floats) -> float:
+    """Return the spread times n^(-1/(2+d)), the order that suits a Lipschitz density.
+
+    The paper's bandwidth is the spread times n^(-1/(4+d)).
+    """
+    n, d = X.shape
+    wide = float(qs.QuickShift(bandwidth="paper", tau=1.0, n_jobs=1).fit(X).bandwidth_)
+    return wide * n ** (1 / (4 + d) - 1 / (2 + d))
 
 
 def false_components(tree: qs.ClusterTree, truth: qs.ClusterTree) -> int:
