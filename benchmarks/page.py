@@ -41,6 +41,18 @@ HEADINGS = {
         "with rtol 0, for two kernels, three dimensions and bandwidths from 0.01 to the diameter "
         "of the data, and shows the worst ratio.",
     ),
+    "three": (
+        "Three and more dimensions",
+        "Fits with Gaussian kernels. The rows with a given h are measured on ten data sets of "
+        "scikit-learn's make_blobs (20 centers in a box of 40, seeds 0 to 9), and show the "
+        'largest ratio. auto is `bandwidth="auto"`.',
+    ),
+    "kernels": (
+        "Other kernels",
+        'The time of a fit with `bandwidth="auto"`, divided by that of the same fit with the '
+        "Gaussian kernel. The largest ratio of four data sets is shown. The growth rows give the "
+        "exponent p of a running time that grows as n to the power of p.",
+    ),
     "scale": (
         "Scale",
         "The growth row gives the exponent p of a running time that grows as n to the power of p; "
@@ -94,6 +106,13 @@ HEADINGS = {
         "method divided by that of the fastest, in CPU time on one thread, over the workloads on "
         "which the chosen method takes more than 2 ms. The seeds are listed in benchmarks/rows.py; "
         "`make choices` runs others and lists the worst workloads.",
+    ),
+    "methods": (
+        "Data on which the wrong method was chosen",
+        "On data like these, the method chosen for the Gaussian kernel sums was once up to 30 "
+        "times slower than the best. The result is the time of the chosen method divided by that "
+        "of the best other one, which is named; both use two threads. The largest ratio of a few "
+        "seeds is shown.",
     ),
     "starts": (
         "Startup",

@@ -6,10 +6,12 @@ the number of points and of features: 1e6x2 means a million points in the plane.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 import data
 import made_up_data
@@ -92,6 +94,37 @@ class HardRow:
 
 
 @dataclass(frozen=True)
+class WorstRow:
+    """The largest ratio over data sets: our time divided by that of a peer or of another call.
+
+    ``sets`` has a function of n per data set. ``other`` is the name of a peer, or a call of ours,
+    which ``against`` names.
+    """
+
+    name: str
+    n: int
+    sets: dict[str, Callable[[int], Any]]
+    call: Call
+    other: str | Call
+    against: str
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """Time of the automatic method of kernel sums divided by that of the best other method.
+
+    The largest ratio over data sets counts. ``bandwidth`` is a function of the points.
+    """
+
+    name: str
+    n: int
+    sets: dict[str, Callable[[int], Any]]
+    bandwidth: Callable[[Any], float]
+    bound: Bound
+
+
+@dataclass(frozen=True)
 class MemoryRow:
     """Bytes per point by which a fit raises the peak memory of a fresh process."""
 
@@ -132,6 +165,8 @@ Row = (
     | LinkRow
     | ToleranceRow
     | HardRow
+    | WorstRow
+    | MethodRow
     | MemoryRow
     | StartRow
     | ChoiceRow
@@ -429,6 +464,99 @@ TINY: tuple[Row, ...] = tuple(
     TimeRow(f"n = {n}", n, blobs2, fit_gaussian) for n in (1, 2, 31, 32, 33)
 )
 
+
+def _by_seed(make: Callable[..., Any], seeds: Iterable[int]) -> dict[str, Callable[[int], Any]]:
+    return {f"seed {seed}": partial(make, seed=seed) for seed in seeds}
+
+
+def _automatic(kernel: str) -> Call:
+    return partial(ours.fit, bandwidth="auto", kernel=kernel)
+
+
+THREE: tuple[Row, ...] = (
+    *(
+        WorstRow(
+            f"gaussian 1e6x3, h = {h}",
+            MILLION,
+            _by_seed(data.boxed_blobs, range(10)),
+            _wide(h),
+            "cKDTree",
+            "cKDTree",
+            Bound(limit),
+        )
+        for h, limit in ((0.25, 1.0), (0.5, 0.45))
+    ),
+    TimeRow("auto 1e6x5", MILLION, blobs5, _automatic("gaussian"), {"cKDTree": Bound(1.5)}),
+)
+
+# Cosine has an expansion of a few terms; the others are sums of expansions and of pairs.
+KERNEL_LIMITS = {
+    "cosine": 3.0,
+    "silverman": 6.0,
+    "triangular": 6.0,
+    "tricube": 6.0,
+    "exponential": 10.0,
+}
+KERNELS: tuple[Row, ...] = (
+    *(
+        WorstRow(
+            f"{kernel} 1e6x2, auto",
+            MILLION,
+            _by_seed(data.seeded_blobs, range(4)),
+            _automatic(kernel),
+            _automatic("gaussian"),
+            "the Gaussian",
+            Bound(limit),
+        )
+        for kernel, limit in KERNEL_LIMITS.items()
+    ),
+    *(
+        GrowthRow(
+            f"{kernel}, growth 1e5 to 1e6, x2, auto",
+            (100_000, MILLION),
+            blobs2,
+            (_automatic(kernel), _automatic(kernel)),
+            Bound(1.15),
+        )
+        for kernel in KERNEL_LIMITS
+    ),
+)
+
+
+def _in_deviations(X: Any, share: float) -> float:
+    """Return a bandwidth, given as a share of the median standard deviation of the features."""
+    return share * float(np.median(np.std(X, axis=0)))
+
+
+METHODS: tuple[Row, ...] = tuple(
+    MethodRow(name, n, _by_seed(make, seeds), bandwidth, Bound(1.3))
+    for name, n, make, seeds, bandwidth in (
+        ("boxed blobs 1e6x3, h = 0.5", MILLION, data.boxed_blobs, range(3), lambda _: 0.5),
+        ("boxed blobs 1e6x3, h = 0.25", MILLION, data.boxed_blobs, range(3), lambda _: 0.25),
+        (
+            "Student t 241287x3, h = 0.4 deviations",
+            241_287,
+            partial(data.student, d=3),
+            range(4),
+            partial(_in_deviations, share=0.4),
+        ),
+        (
+            "Student t 443862x2, h = 0.007 deviations",
+            443_862,
+            partial(data.student, d=2),
+            range(4),
+            partial(_in_deviations, share=0.007),
+        ),
+        (
+            "curve 19358x3, h = 0.13 deviations",
+            19_358,
+            data.curve,
+            range(4),
+            partial(_in_deviations, share=0.13),
+        ),
+    )
+)
+
 # The seeds are fresh ones, which were not used when the cost models were adjusted.
 CHOICES: tuple[Row, ...] = (
     ChoiceRow(
@@ -443,6 +571,8 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "fits": FITS,
     "defaults": DEFAULTS,
     "densities": DENSITIES,
+    "three": THREE,
+    "kernels": KERNELS,
     "scale": SCALE,
     "links": LINKS,
     "modal": MODAL,
@@ -452,6 +582,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
     "made up": MADE_UP,
     "tiny": TINY,
     "choices": CHOICES,
+    "methods": METHODS,
     "starts": STARTS,
 }
 
