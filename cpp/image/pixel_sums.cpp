@@ -150,7 +150,11 @@ class RasterTileSums {
         halo_(halo),
         factor_(factor),
         tile_(picture, halo),
-        terms_(static_cast<std::size_t>((2 * halo[1] + 1) * raster_stride)) {}
+        terms_(static_cast<std::size_t>(2 * halo[1] + 1)) {
+    for (Index apart = -halo[1]; apart <= halo[1]; ++apart) {
+      columns_sq_.push_back(static_cast<float>(apart * apart));
+    }
+  }
 
   void operator()(Index box, const double* start, double* to, const Execution& execution) {
     tile_.load(box);
@@ -184,6 +188,7 @@ class RasterTileSums {
     lines.columns = tile_.columns();
     lines.reach = halo_[1];
     lines.lines_sq = static_cast<float>((other - line) * (other - line));
+    lines.columns_sq = columns_sq_.data();
     lines.factor = factor_;
     lines.sums = sums_.data() + tile_.start(line);
     const bool adds_to_other = other != line && tile_.is_inner({other});
@@ -196,8 +201,9 @@ class RasterTileSums {
   const std::vector<Index>& halo_;
   float factor_;
   PixelTile tile_;
-  std::vector<float> colors_;
-  std::vector<double> sums_, terms_;
+  std::vector<float> colors_, columns_sq_;
+  std::vector<double> sums_;
+  std::vector<RasterTerms> terms_;
 };
 
 // An upper bound on the number of pairs of pixels, from which the amount of work is estimated.

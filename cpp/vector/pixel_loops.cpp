@@ -1,6 +1,6 @@
 #include "vector/pixel_loops.hpp"
 
-#include "vector/vec.hpp"
+#include "vector/pair_terms.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
 
@@ -103,26 +103,46 @@ void add_lines(const LinesOfPixels& lines) {
   add_lines_with<0>(lines);
 }
 
-typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
+typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));  // as many as a Vec has
 
-// Rounds to float. If x is the sum, difference or product of two floats, computed in double
-// precision, the result is that of float arithmetic: a double has enough bits that rounding twice
-// gives the same result as rounding once.
-inline Vec to_single(Vec x) {
-  return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
+// Conversions between a Vec and as many floats. GCC's __builtin_convertvector splits wide vectors
+// and passes their halves through memory.
+inline Vec to_double(Singles x) {
+#if QUICKSHIFT_LANES == 8
+  return _mm512_cvtps_pd(x);
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
+  return _mm256_cvtps_pd(x);
+#else
+  return __builtin_convertvector(x, Vec);
+#endif
+}
+inline Singles to_float(Vec x) {
+#if QUICKSHIFT_LANES == 8
+  return _mm512_cvtpd_ps(x);
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
+  return _mm256_cvtpd_ps(x);
+#else
+  return __builtin_convertvector(x, Singles);
+#endif
 }
 
-template <bool single>
-inline Vec rounded(Vec x) {
-  if constexpr (single) return to_single(x);
-  return x;
-}
+inline Vec rounded_to_float(Vec x) { return to_double(to_float(x)); }
 
-template <bool single>
+// Adds the squared differences of the colors of adjacent pixels.
 inline Vec with_colors(const double* a, const double* b, Index plane, int channels, Vec square) {
   for (int k = 0; k < channels; ++k) {
-    const Vec delta = rounded<single>(load(a + k * plane) - load(b + k * plane));
-    square = rounded<single>(square + rounded<single>(delta * delta));
+    const Vec delta = load(a + k * plane) - load(b + k * plane);
+    square = square + delta * delta;
+  }
+  return square;
+}
+
+// The same in the arithmetic of float32, for colors that are floats stored as doubles.
+inline Singles with_single_colors(const double* a, const double* b, Index plane, int channels) {
+  Singles square = {};
+  for (int k = 0; k < channels; ++k) {
+    const Singles delta = to_float(load(a + k * plane)) - to_float(load(b + k * plane));
+    square = square + delta * delta;
   }
   return square;
 }
@@ -141,7 +161,7 @@ struct TotalOrder {
   }
   static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
     const double* here = line.colors + i;
-    return with_colors<false>(here, here + step, line.plane, line.channels, line_sq + along);
+    return with_colors(here, here + step, line.plane, line.channels, line_sq + along);
   }
   static Bits wins_tie(Vec height, Bits number, const Nearest& nearest) {
     return (height > nearest.height) | ((height == nearest.height) & (number > nearest.number));
@@ -155,9 +175,11 @@ struct RasterOrder {
   static Bits higher(Vec there, Vec here, Index) { return there > here; }
   static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
     const double* here = line.colors + i;
-    const Vec colors =
-        with_colors<single>(here, here + step, line.plane, line.channels, broadcast(0.0));
-    return rounded<single>(rounded<single>(colors + line_sq) + along);
+    if constexpr (single) {
+      const Singles colors = with_single_colors(here, here + step, line.plane, line.channels);
+      return to_double((colors + static_cast<float>(line_sq)) + to_float(along));
+    }
+    return with_colors(here, here + step, line.plane, line.channels, Vec{}) + line_sq + along;
   }
   static Bits wins_tie(Vec, Bits number, const Nearest& nearest) { return number < nearest.number; }
 };
@@ -205,13 +227,12 @@ inline Vec chained_exp_of(Vec x) {
   r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
   // (exp(r) - 1 - r) / r², interpolated at Chebyshev points. Relative to exp(r), the error is at
   // most 2e-17.
-  constexpr double coefficients[] = {
-      2.7620075999810651055e-7, 2.755726848011633485e-6, 2.4801521322116824174e-5,
-      1.98412698630406699e-4,   1.388888891719688114e-3, 8.3333333333300644245e-3,
-      4.1666666666624161578e-2, 0.16666666666666667452,  0.50000000000000010211};
-  Vec q = broadcast(2.5100375924709716851e-8);
-  for (const double next : coefficients) q = fused(q, r, next);
-  const Vec p = fused(q, r * r, r) + 1.0;
+  constexpr double c[] = {0.50000000000000010211,   0.16666666666666667452,
+                          4.1666666666624161578e-2, 8.3333333333300644245e-3,
+                          1.388888891719688114e-3,  1.98412698630406699e-4,
+                          2.4801521322116824174e-5, 2.755726848011633485e-6,
+                          2.7620075999810651055e-7, 2.5100375924709716851e-8};
+  const Vec p = fused(polynomial(c, r), r * r, r) + 1.0;
   return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
 }
 
@@ -229,7 +250,7 @@ inline WideSingles load_singles(const float* from) {
 // arithmetic of float32, which rounds after every operation. Exponentials are double, as in
 // scikit-image, and their sum is rounded after every addition.
 template <int fixed_channels>
-void add_to_first(const RasterLines& lines, Index i, double* terms) {
+void add_to_first(const RasterLines& lines, Index i, Index column) {
   const int channels = fixed_channels ? fixed_channels : lines.channels;
   WideSingles own[fixed_channels ? fixed_channels : 1];
   for (int k = 0; k < fixed_channels; ++k)
@@ -240,22 +261,22 @@ void add_to_first(const RasterLines& lines, Index i, double* terms) {
       i + 2 * lanes <= 0 ? larger_of(-lines.reach, 1 - i - 2 * lanes) : -lines.reach;
   const Index end = i >= lines.columns ? lines.columns - 1 - i : lines.reach;
   for (Index apart = begin; apart <= end; ++apart) {
-    WideSingles square = {};
+    WideSingles square;
     for (int k = 0; k < channels; ++k) {
       const WideSingles mine =
           fixed_channels ? own[k] : load_singles(lines.colors + i + k * lines.plane);
       const WideSingles delta =
           mine - load_singles(lines.other_colors + i + apart + k * lines.plane);
-      square += delta * delta;
+      square = k == 0 ? delta * delta : square + delta * delta;
     }
-    square = (square + lines.lines_sq) + static_cast<float>(apart * apart);
+    square = (square + lines.lines_sq) + lines.columns_sq[apart + lines.reach];
     const WideSingles decay = square * lines.factor;
     Singles halves[2];
     __builtin_memcpy(halves, &decay, sizeof halves);
     for (int half = 0; half < 2; ++half) {
-      const Vec term = chained_exp_of(__builtin_convertvector(halves[half], Vec));
-      sums[half] = to_single(sums[half] + term);
-      store(terms + (apart + lines.reach) * raster_stride + half * lanes, term);
+      const Vec term = chained_exp_of(to_double(halves[half]));
+      sums[half] = rounded_to_float(sums[half] + term);
+      store(lines.terms[apart + lines.reach].at + column + half * lanes, term);
     }
   }
   for (int half = 0; half < 2; ++half) store(lines.sums + i + half * lanes, sums[half]);
@@ -272,8 +293,8 @@ void add_to_other(const RasterLines& lines, Index begin, Index end, Index i) {
   for (Index apart = smaller_of(lines.reach, i + vectors * lanes - 1 - begin); apart >= last;
        --apart) {
     const double* terms =
-        lines.terms + (apart + lines.reach) * raster_stride + raster_padding + (i - apart - begin);
-    for (int v = 0; v < vectors; ++v) sums[v] = to_single(sums[v] + load(terms + v * lanes));
+        lines.terms[apart + lines.reach].at + raster_padding + (i - apart - begin);
+    for (int v = 0; v < vectors; ++v) sums[v] = rounded_to_float(sums[v] + load(terms + v * lanes));
   }
   for (int v = 0; v < vectors; ++v) store(lines.other_sums + i + v * lanes, sums[v]);
 }
@@ -288,7 +309,7 @@ void add_raster_channels(const RasterLines& of) {
   for (Index begin = -halo; begin < lines.columns + halo; begin += raster_columns) {
     const Index end = smaller_of(begin + raster_columns, lines.columns + halo);
     for (Index i = begin; i < end; i += 2 * lanes) {
-      add_to_first<fixed_channels>(lines, i, lines.terms + raster_padding + (i - begin));
+      add_to_first<fixed_channels>(lines, i, raster_padding + (i - begin));
     }
     if (!lines.other_sums) continue;
     const Index reached = smaller_of(lines.columns, end + lines.reach);

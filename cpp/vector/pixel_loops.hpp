@@ -53,22 +53,24 @@ using FindHigher = void (*)(const PixelSearch&, const Surroundings&);
 // Two lines whose sums of kernels are computed in single precision: a line and itself, or a line
 // and a later one. Calls for one line after the other, each with the later lines in ascending
 // order, add the terms of every sum in raster order of a rectangular window.
-inline constexpr Index raster_columns =
-    128;                                     // columns of the first line that are worked on at once
-inline constexpr Index raster_padding = 32;  // columns of zeros on both sides of them
-inline constexpr Index raster_stride = raster_columns + 2 * raster_padding;
+inline constexpr Index raster_columns = 128;  // of the first line that are worked on at once
+inline constexpr Index raster_padding = 32;   // columns of zeros on both sides of them
+struct alignas(64) RasterTerms {
+  double at[raster_padding + raster_columns + raster_padding];
+};
 struct RasterLines {
   const float* colors;        // of the first line; one plane per channel, at the first column
   const float* other_colors;  // of the other line
   Index plane;
   int channels;
   Index columns;
-  Index reach;         // half the width of the window
-  float lines_sq;      // squared distance between the lines
-  float factor;        // the natural logarithm of a kernel is this times the squared distance
-  double* sums;        // at the first column
-  double* other_sums;  // null if the terms are only to be added to the sums of the first line
-  double* terms;       // scratch: raster_stride zeros for each of 2 * reach + 1 column differences
+  Index reach;              // half the width of the window
+  float lines_sq;           // squared distance between the lines
+  const float* columns_sq;  // squared differences of columns, from -reach to reach
+  float factor;             // the natural logarithm of a kernel is this times the squared distance
+  double* sums;             // at the first column
+  double* other_sums;       // null if only the sums of the first line are wanted
+  RasterTerms* terms;       // scratch, zero at first: one for each difference of columns
 };
 
 struct PixelLoops {
