@@ -170,3 +170,8 @@ def photo(n: int) -> NDArray[np.float64]:
     mirrored = np.vstack([pair, pair[::-1]])
     times = -(-rows // mirrored.shape[0]), -(-columns // mirrored.shape[1]), 1
     return np.ascontiguousarray(np.tile(mirrored, times)[:rows, :columns])
+
+
+def photo_single(n: int) -> NDArray[np.float32]:
+    """Return the same picture in single precision."""
+    return photo(n).astype(np.float32)

@@ -71,7 +71,14 @@ HEADINGS = {
         "Segmenting a color image (scikit-image's astronaut; the larger image repeats it and its "
         "mirror images), including the conversion to Lab. The time of scikit-image is always that "
         "of 512 x 512 pixels, in the rows of the larger image as well. `segment` is the exact "
-        "algorithm, `compat` returns scikit-image's labels.",
+        "algorithm, `compat` returns scikit-image's labels. In the row with float32, both get a "
+        "picture of that type.",
+    ),
+    "AVX2": (
+        "Without AVX-512",
+        "Rows of other tables with our code restricted to AVX2, as on machines that have no "
+        "AVX-512 (`QUICKSHIFT_INSTRUCTION_SET=v3`). A bound is 1.25 times as loose as with "
+        "AVX-512.",
     ),
     "modal": (
         "Modal regression",

@@ -81,16 +81,16 @@ def saved(X: Any) -> Iterator[Path]:
         yield file
 
 
-def our_worker(call: Callable[..., object]) -> Worker:
+def our_worker(call: Callable[..., object], instruction_set: str | None = None) -> Worker:
     """Start a process that times a function of ours."""
-    return Worker(partial(ours.loaded, call), "quickshift")
+    return Worker(partial(ours.loaded, call), "quickshift", instruction_set=instruction_set)
 
 
 def time_row(row: TimeRow, pace: Pace) -> Result:
     """Time our call alternately with each peer."""
     X = row.make(pace.size(row.n))
     result: Result = {"n": count(X), "d": X.shape[-1], "numbers": []}
-    with saved(X) as file, our_worker(row.call) as mine:
+    with saved(X) as file, our_worker(row.call, row.instruction_set) as mine:
         mine.points(file)
         our_times: list[float] = []
         for name, bound in row.peers.items():
@@ -255,7 +255,7 @@ def _wall_seconds(run: choices.Run) -> float:
 def thread_row(row: ThreadRow, pace: Pace) -> Result:
     """Time one thread and two threads alternately."""
     X = row.make(pace.size(row.n))
-    with saved(X) as file, our_worker(row.call) as worker:
+    with saved(X) as file, our_worker(row.call, row.instruction_set) as worker:
         worker.points(file)
         timers = [partial(worker.seconds, n_jobs=1), partial(worker.seconds, n_jobs=2)]
         one, two = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
@@ -356,6 +356,8 @@ def measured(row: Row, section: str, pace: Pace) -> Result:
         result = MEASURE[type(row)](row, pace)
     except (FailedError, RuntimeError) as failed:
         result = {"numbers": [{"what": "quickshift", "skipped": str(failed)}]}
+    if isinstance(row, TimeRow | ThreadRow) and row.instruction_set:
+        result["instruction_set"] = row.instruction_set
     return {"name": row.name, "section": section, **result}
 
 
