@@ -149,12 +149,40 @@ LinkSearch::Witness LinkSearch::next_witness_above(Index node) {
   return found;
 }
 
+void LinkSearch::collect_near(Index leaf, std::vector<Index>& nodes) {
+  const Index own = tree_.leaves() + leaf;
+  nodes.assign(1, surroundings_[leaf]);
+  if (!is_whole(own)) return;
+  const Index component = components_.find(witness_[own].piece);
+  std::vector<Index> stack(std::move(nodes));
+  nodes.clear();
+  while (!stack.empty()) {
+    const Index node = stack.back();
+    stack.pop_back();
+    if (is_whole(node) && components_.find(witness_[node].piece) == component) continue;
+    ++boxes_;
+    const Bounds squares =
+        between_boxes(tree_.low(own), tree_.low(node), tree_.features, tree_.periods());
+    if (squares.least > reach_sq_) continue;
+    if (tree_.is_leaf(node) || squares.most <= reach_sq_) {
+      nodes.push_back(node);
+      continue;
+    }
+    stack.push_back(2 * node);
+    stack.push_back(2 * node + 1);
+  }
+}
+
 void LinkSearch::improve(Index slot, LinkedPair& best) {
+  improve_among({&surroundings_[slot / tree_.stride], 1}, slot, best);
+}
+
+void LinkSearch::improve_among(std::span<const Index> nodes, Index slot, LinkedPair& best) {
   const Index leaf = slot / tree_.stride;
   const Index component = component_of(slot);
   copy_point(tree_, leaf, static_cast<int>(slot % tree_.stride), point_.data());
   nodes_.clear();
-  consider(surroundings_[leaf], component, best);
+  for (const Index node : nodes) consider(node, component, best);
   while (!nodes_.empty()) {
     const Near near = nodes_.back();
     nodes_.pop_back();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "forest/pieces.hpp"
@@ -25,6 +26,7 @@ class LinkSearch {
   // point is linked to a point of another piece. To be called before anything is joined.
   std::vector<Index> slots_near_other_pieces(const Execution& execution);
 
+  Index leaf_of(Index slot) const { return slot / tree_.stride; }
   Index component_of(Index slot) { return components_.find(points_.pieces[slot]); }
   Index find(Index piece) { return components_.find(piece); }
   // Joins two different components and returns the union.
@@ -45,6 +47,13 @@ class LinkSearch {
   // Replaces `best` by the first link from an active point to another component, if that is before
   // it. The level of `best` stays. Without a piece, it stands for all links up to its length.
   void improve(Index slot, LinkedPair& best);
+  // The same, among the points of some nodes.
+  void improve_among(std::span<const Index> nodes, Index slot, LinkedPair& best);
+
+  // Lists nodes that contain all links from the points of a leaf to other components, while all
+  // points are active. The list is short if the points of the leaf are in one component, which then
+  // saves time in searches from each of them; otherwise it is the node that any search begins at.
+  void collect_near(Index leaf, std::vector<Index>& nodes);
 
   // How many times the distance of a point from a box was computed.
   Index boxes() const { return boxes_; }

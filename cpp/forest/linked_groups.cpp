@@ -27,8 +27,13 @@ class Grouping {
   void run(const Execution& execution) {
     for (std::size_t before = left_.size() + 1; left_.size() < before && !execution.stops();) {
       before = left_.size();
+      Index leaf = -1;
       std::erase_if(left_, [&](Index slot) {
         if (search_.component_of(slot) == search_.find(largest_)) return false;
+        if (leaf != search_.leaf_of(slot)) {
+          leaf = search_.leaf_of(slot);
+          search_.collect_near(leaf, near_);
+        }
         join_all_linked(slot, execution);
         return true;
       });
@@ -40,7 +45,7 @@ class Grouping {
     LinkedPair link;
     do {
       link = {0.0, search_.reach_sq()};
-      search_.improve(slot, link);
+      search_.improve_among(near_, slot, link);
       if (link.piece >= 0) join(link.piece, link.other);
     } while (link.piece >= 0 && !stops(execution));
   }
@@ -51,6 +56,7 @@ class Grouping {
 
   LinkSearch& search_;
   std::vector<Index> left_;    // the slots that have not been searched from
+  std::vector<Index> near_;    // the nodes that matter to the points of the current leaf
   std::vector<Index> points_;  // by representative of a component
   Index largest_ = 0;          // a piece of the component with the most points
   unsigned steps_ = 0;
