@@ -127,8 +127,9 @@ class Linker {
   }
 
   // Joins all components with links at the current level: those from the points of this height, and
-  // the edges of the caller. If points have to be searched from again very often, because what they
-  // have found is joined by others, the rest is left to `link_in_rounds`.
+  // the edges of the caller. Where many points have the same height, one after another may have to
+  // be searched from again, because what it had found was joined by others. Then, and at once if
+  // this is the height of most active points, `link_in_rounds` is faster.
   void link_level(Slots slots, Links edges, Slots active, const Execution& execution) {
     if (2 * slots.size() > active.size()) return link_in_rounds(edges, active, execution);
     pending_ = {};
@@ -242,6 +243,13 @@ std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
   const double work = std::max(2.0 * serial_work, 100.0 * static_cast<double>(tree.locations));
   run_tasks(execution, 1, work, [&] { return [&](Index) { saddles = linker.run(execution); }; });
   return saddles;
+}
+
+Index boxes_for_saddles(const Tree& tree, const PieceOfRow& rows, double tau) {
+  const Execution execution;
+  Linker linker(tree, rows, {}, tau, execution);
+  linker.run(execution);
+  return linker.boxes();
 }
 
 }  // namespace quickshift
