@@ -106,6 +106,14 @@ def test_many_points_of_equal_height(kind: str, heights: int, ties: str) -> None
         assert_equals_algorithm_2(case, density, reach, ties)
 
 
+def test_points_of_equal_height_join_many_modes() -> None:
+    rng = np.random.default_rng(0)
+    modes = np.stack(np.mgrid[:12, :12], axis=-1).reshape(-1, 2)
+    case = Case("modes", np.concatenate([modes, rng.uniform(0, 11, size=(100, 2))]), 1.0)
+    density = np.append(rng.uniform(2, 3, size=len(modes)), np.ones(100))
+    assert_equals_algorithm_2(case, density, 0.9)
+
+
 def test_groups_apart_with_equal_heights() -> None:
     case = make("random", 90, 2)
     X = np.concatenate([case.X, case.X + 100.0, case.X[:5] * 1e3 + 1e4])
