@@ -62,8 +62,8 @@ class Linker {
     Slots slots{slots_};
     Links edges{points_.edges};
     for (Index group = 0; group < static_cast<Index>(groups.sizes.size()); ++group) {
-      const Slots own = take_while(
-          slots, [&](Index slot) { return group_of(points_.pieces[slot]) == group; });
+      const Slots own =
+          take_while(slots, [&](Index slot) { return group_of(points_.pieces[slot]) == group; });
       const Links own_edges =
           take_while(edges, [&](const LinkedPair& edge) { return group_of(edge.piece) == group; });
       apart_ = groups.sizes[group] - 1;
