@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 #include "forest/link_search.hpp"
@@ -13,14 +14,22 @@ namespace quickshift {
 
 namespace {
 
-// Sorts slots by group, and those of a group by descending height.
+// Leaves out the slots of groups with a single piece, and sorts the others by group, and those of a
+// group by descending height.
 void sort_slots(std::vector<Index>& slots, const PiecesOfLocations& points,
                 const LinkedGroups& groups) {
+  const auto group_of = [&](Index slot) { return groups.of_piece[points.pieces[slot]]; };
+  std::erase_if(slots, [&](Index slot) { return groups.sizes[group_of(slot)] == 1; });
   radix_sort(slots, [&](Index slot) { return falling(points.heights[slot]); });
-  if (groups.sizes.size() == 1) return;
-  radix_sort(slots, [&](Index slot) {
-    return static_cast<std::uint64_t>(groups.of_piece[points.pieces[slot]]);
-  });
+  std::vector<Index> place(groups.sizes.size() + 1);  // by group, of its next slot
+  for (const Index slot : slots) ++place[group_of(slot) + 1];
+  if (std::find(place.begin(), place.end(), static_cast<Index>(slots.size())) != place.end()) {
+    return;  // all are in one group
+  }
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<Index> sorted(slots.size());
+  for (const Index slot : slots) sorted[place[group_of(slot)]++] = slot;
+  slots.swap(sorted);
 }
 
 void sort_edges(std::vector<LinkedPair>& edges, const LinkedGroups& groups) {

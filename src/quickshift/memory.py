@@ -273,7 +273,8 @@ def local_fit_bytes(
         scales + parents + cut_bytes(n_samples),
     ]
     if links:
-        linking = 2 * column + reaches + link_bytes(n_samples, local=True)  # levels and labels as well
+        linking = 2 * column + reaches  # levels and labels as well
+        linking += link_bytes(n_samples, local=True)
         if _core.may_search_in_blocks(n_features):
             linking += _block_bytes(n_samples, n_features)
         stages.append(scales + parents + linking)
