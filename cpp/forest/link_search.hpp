@@ -33,7 +33,8 @@ class LinkSearch {
   Index join(Index component, Index other) { return components_.join(component, other); }
 
   // Makes all points inactive and each piece a component again. From now on, only pieces of one
-  // group are considered, in which points become active by `activate`; group_of_piece is kept.
+  // group are considered, in which points become active by `activate`. group_of_piece is kept; null
+  // means that there is one group.
   void restart(const Index* group_of_piece);
   void enter(Index group) { group_ = group; }
 

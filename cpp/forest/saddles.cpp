@@ -64,7 +64,7 @@ class Linker {
   std::vector<Saddle> run(const Execution& execution) {
     const auto pieces = static_cast<Index>(first_link_.size());
     const LinkedGroups groups = group_pieces(search_, slots_, points_.edges, pieces, execution);
-    search_.restart(groups.of_piece.data());
+    search_.restart(groups.sizes.size() == 1 ? nullptr : groups.of_piece.data());
     sort_slots(slots_, points_, groups);
     sort_edges(points_.edges, groups);
     const auto group_of = [&](Index piece) { return groups.of_piece[piece]; };
@@ -121,6 +121,7 @@ class Linker {
 
   void link_group(Slots slots, Links edges, const Execution& execution) {
     const Index* const highest = slots.data();
+    pending_ = {};
     while (apart_ > 0 && (!slots.empty() || !edges.empty()) && !stops(execution)) {
       level_ = std::max(slots.empty() ? lowest : points_.heights[slots.front()],
                         edges.empty() ? lowest : edges.front().level);
@@ -141,7 +142,6 @@ class Linker {
   // this is the height of most active points, `link_in_rounds` is faster.
   void link_level(Slots slots, Links edges, Slots active, const Execution& execution) {
     if (2 * slots.size() > active.size()) return link_in_rounds(edges, active, execution);
-    pending_ = {};
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
     for (const Index slot : slots) offer(slot);
     std::size_t again = 0;
@@ -150,7 +150,10 @@ class Linker {
       pending_.pop();
       join(next.link);
       if (next.slot < 0) continue;
-      if (4 * ++again > active.size()) return link_in_rounds(edges, active, execution);
+      if (4 * ++again > active.size()) {
+        pending_ = {};
+        return link_in_rounds(edges, active, execution);
+      }
       offer(next.slot);
     }
   }
