@@ -111,8 +111,9 @@ HEADINGS = {
         "workloads (1e3 to 2e6 points, 1 to 16 features, eight shapes, all kernels, bandwidths of "
         "four orders of magnitude) all methods are timed. The result is the time of the chosen "
         "method divided by that of the fastest, in CPU time on one thread, over the workloads on "
-        "which the chosen method takes more than 2 ms. The seeds are listed in benchmarks/rows.py; "
-        "`make choices` runs others and lists the worst workloads.",
+        "which the chosen method takes more than 2 ms. There is one method for conditional modes, "
+        "and thus no choice. The seeds are listed in benchmarks/rows.py; `make choices` runs "
+        "others.",
     ),
     "methods": (
         "Data on which the wrong method was chosen",
@@ -186,6 +187,7 @@ def page(found: Result, curves: list[Result]) -> str:
         if rows:
             title, text = HEADINGS[section]
             parts += [f"## {title}\n\n{text}\n", table(rows)]
+            parts += [worst_table(row) for row in rows if "worst" in row]
     return "\n".join([*parts, method(found), peer_table(found), left_out(found)]).rstrip() + "\n"
 
 
@@ -237,6 +239,20 @@ def table(rows: list[Result]) -> str:
         return markdown(["row", "time"], lines)
     head = ["row", "ours", "compared with", "its time", "result", "bound, met?", "rounds"]
     return markdown(*without_empty(head, [line for row in rows for line in number_lines(row)]))
+
+
+def worst_table(row: Result) -> str:
+    """Return the workloads for which the worst methods were chosen."""
+    head = ["result", "stage", "workload", "CPU times", "refused grid"]
+    lines = [
+        [f"{w['regret']:.2f}", w["stage"], w["workload"], w["times"], w["refused"]]
+        for w in row["worst"]
+    ]
+    return (
+        f"For {row['refusals']} of these workloads, a grid was estimated to be the fastest but "
+        "refused, because it needs more memory than [decision 33](decisions/33-scratch.md) admits. "
+        "The largest results, of all stages:\n\n" + markdown(*without_empty(head, lines))
+    )
 
 
 def number_lines(row: Result) -> Iterable[list[str]]:

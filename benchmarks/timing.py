@@ -325,14 +325,12 @@ def choice_row(row: ChoiceRow, pace: Pace) -> Result:
     numbers = []
     for stage, found in choices.regrets(lines).items():
         percentile, worst = row.bounds.get(stage, (None, None))
-        for what, q, bound in (
-            (f"median of {len(found)} workloads", 0.5, None),
-            ("99th percentile", 0.99, percentile),
-            ("worst workload", 1.0, worst),
-        ):
-            value = measure.spread([float(np.quantile(found, q))])
-            numbers.append(number(f"{stage}: {what}", "ratio", value, bound))
-    return {"numbers": numbers}
+        bounds = {"99th percentile": percentile, "worst": worst}
+        for what, value in choices.percentiles(found).items():
+            name = f"{stage}: {what} of {len(found)} workloads"
+            numbers.append(number(name, "ratio", measure.spread([value]), bounds.get(what)))
+    worst_workloads = [asdict(each) for each in choices.worst(lines)]
+    return {"numbers": numbers, "worst": worst_workloads, "refusals": choices.refusals(lines)}
 
 
 MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
