@@ -104,7 +104,7 @@ def test_auto_is_the_rule_that_is_used_if_none_is_named() -> None:
 @every_kernel
 def test_all_points_equal_give_a_bandwidth_of_one(kernel: str, rule: str) -> None:
     for n in (1, 2, 33):
-        for d in (1, 3):
+        for d in (1, 3, 6):
             samples = prepare(np.full((n, d), 0.7))
             assert choose_bandwidth(samples, rule, kernel=kernel) == 1.0
 
@@ -245,6 +245,16 @@ def test_cross_validation_maximizes_the_likelihood_of_left_out_locations(
         # bandwidth at which a sample enters the support, so its maximum is found only roughly.
         slack = 1e-6 if kernel in INFINITE else 0.15 if kernel == "uniform" else 0.01
         assert left_out_likelihood(case, kernel, h) >= best - slack
+
+
+@pytest.mark.parametrize("kernel", INFINITE)
+def test_cross_validation_gives_its_narrowest_bandwidth_to_pairs_that_are_nearer(
+    kernel: str,
+) -> None:
+    X = make("random", 40, 1).X
+    case = Case("pairs", np.concatenate([X, X + 1e-6]), 1.0)
+    h = choose_bandwidth(prepared(case), "cv", kernel=kernel)
+    assert h == pytest.approx(formula("paper", case, kernel) * (1 / 32) * (1 + 1e-9), rel=1e-12)
 
 
 @pytest.mark.parametrize("kernel", COMPACT)
