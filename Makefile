@@ -68,9 +68,9 @@ coverage: .venv-coverage/.installed .venv-coverage/.group-test .venv-coverage/.g
 	rm -rf build/coverage
 	.venv-coverage/bin/python -m coverage erase
 	LLVM_PROFILE_FILE=$(CURDIR)/build/coverage/%4m.profraw .venv-coverage/bin/python -m coverage run -m pytest -n 2 -m "not browser and not faults and not scale" -k "not cannot_be_completed and not processes_of_every_kind" $(ARGS)
-	-.venv-coverage/bin/python -m coverage combine --quiet
 	llvm-profdata merge -o build/coverage/core.profdata build/coverage/*.profraw
 	llvm-cov report $(COVERED) | awk 'BEGIN { short = 1 } { print } $$1 == "TOTAL" { short = $$10 + 0 < 95 } END { exit short }'
+	.venv-coverage/bin/python -m coverage combine --quiet
 	.venv-coverage/bin/python -m coverage report
 
 mutate: .venv/.installed .venv/.group-test  ## change kernels, bandwidths and stages in small ways, and list what no test notices (ARGS="--only kernels")

@@ -37,7 +37,7 @@ TARGETS = {
     "quickshift.bandwidth": ["test_bandwidth.py", "test_scale.py", "test_rules.py"],
     "quickshift.stages.forest": ["test_forest.py", "test_quick_shift_cuts.py"],
     "quickshift.stages.membership": ["test_predict_proba.py"],
-    "quickshift.stages.parent_graph": ["test_parent_graph.py"],
+    "quickshift.stages.parent_graph": ["test_parent_graph.py", "test_checks.py"],
     "quickshift.stages.rules": ["test_rules.py", "test_bandwidth.py"],
     "quickshift.stages.tree.significance": ["test_significance.py", "test_clusters.py"],
 }

@@ -33,6 +33,18 @@ collect_ignore = ["browser.py", "js", "soak.py"]
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is first imported
 
 
+def pytest_configure(config):
+    """Let workers write what `make coverage` has recorded in them.
+
+    They do so when they exit. pytest-xdist kills workers that have not exited after ten seconds,
+    without a word, and all that they have recorded is lost.
+    """
+    if "COVERAGE_PROCESS_CONFIG" in os.environ and config.pluginmanager.hasplugin("xdist"):
+        from xdist.workermanage import NodeManager
+
+        NodeManager.EXIT_TIMEOUT = 600
+
+
 @pytest.fixture
 def closed_figures():
     """Close the figures that a test has opened."""

@@ -70,3 +70,33 @@ def test_without_typer_the_command_says_how_to_install_it():
     assert done.returncode == 1
     assert "pip install quickshift[cli]" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_module_of_the_package_itself_is_an_error():
+    code = (
+        "import sys; sys.modules['quickshift.cli.app'] = None\n"
+        "from quickshift.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "ModuleNotFoundError: import of quickshift.cli.app" in done.stderr
+    assert "pip install" not in done.stderr
+
+
+def test_an_interrupt_while_the_commands_are_loaded():
+    code = (
+        "import sys; from quickshift.cli import main\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'quickshift.cli.app':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "Interrupted; no output was written.\n"

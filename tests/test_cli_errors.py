@@ -1,5 +1,6 @@
 """Bad inputs end in one line that says how to fix them, and leave nothing behind."""
 
+import errno
 import os
 import signal
 import struct
@@ -10,10 +11,13 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cli_cases import Stream, csv_text, points, run
-from quickshift.cli.files.outputs import opened_output
+from quickshift.cli.clusters import _as_options
+from quickshift.cli.files.outputs import opened_output, scratch_folder
 from quickshift.cli.outcome import CommandError
 
 X = points()
@@ -36,6 +40,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "twice.csv").write_text("x,x\n1,2\n")
     (tmp_path / "utf16.csv").write_bytes("x,y\n1,2\n".encode("utf-16"))
     (tmp_path / "missing.csv").write_text("x,y\n,1\n,2\n")
+    (tmp_path / "gaps.csv").write_text("x,y\n,1\n2,\n")
     (tmp_path / "names.csv").write_text("x,y\n")
     (tmp_path / "infinite.csv").write_text("x,y\n1,2\n3,inf\n")
     (tmp_path / "loop.csv").symlink_to("loop.csv")
@@ -46,6 +51,10 @@ def folder(tmp_path, monkeypatch):
     np.save(tmp_path / "complex.npy", np.ones((3, 2), dtype=complex))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     np.savez(tmp_path / "unequal.npz", a=np.zeros(3), b=np.zeros(4))
+    np.savez(tmp_path / "nothing.npz")
+    np.save(tmp_path / "nothing.npy", np.zeros((0, 2)))
+    words = {"word": [None, "1.5", "abc"], "number": ["1", None, "2"], "flag": [b"1", b"2", b""]}
+    parquet.write_table(pa.table(words), tmp_path / "words.parquet")
     np.savez(tmp_path / "same.npz", a=np.zeros((3, 2)), a0=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("X.npy", HUGE)
@@ -95,6 +104,12 @@ BAD_DATA = {
     "infinite.csv --memory 1GB": "column 'y' has inf in row 1, expected finite numbers",
     "points.csv -o loop.csv": "loop.csv is a link that leads to itself",
     "objects.npy": "objects.npy cannot be read as npy",
+    "nothing.npz": "it has no arrays, expected at least one",
+    "nothing.npy --memory 1GB": "it has no values, expected at least one row and one column",
+    "words.parquet -c word": "column 'word' has the type string, with 'abc' in row 2, expected",
+    "words.parquet -c number": "column 'number' has the type string, expected numbers",
+    "words.parquet -c flag": "column 'flag' has the type binary, expected numbers",
+    "gaps.csv --drop-missing --memory 1GB": "gaps.csv has no rows without missing values",
     "cube.npy": "it has shape (2, 2, 2), expected (n_samples, n_features)",
     "unequal.npz": "expected equal numbers of rows",
     "same.npz": "same.npz has two columns 'a0', expected different names",
@@ -291,13 +306,19 @@ def test_a_closed_pipe_ends_in_silence(folder):
     assert (process.returncode, err) == (1, "")
 
 
+def listen():
+    """Let a process be interrupted even if the tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @POSIX
 @pytest.mark.parametrize(
     ("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)], ids=["Ctrl-C", "kill"]
 )
 def test_interrupted_commands_leave_nothing_behind(name, code, folder):
     before = sorted(os.listdir(folder))
-    process = start("cluster", "-", "-o", "out.csv", cwd=folder, stdin=subprocess.PIPE)
+    options = {"stdin": subprocess.PIPE, "preexec_fn": listen}
+    process = start("cluster", "-", "-o", "out.csv", cwd=folder, **options)
     time.sleep(2.0)  # it waits for standard input, or is still starting
     process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=120)
@@ -383,3 +404,28 @@ def test_a_missing_pyarrow_is_named_with_its_extra(suffix, folder, monkeypatch):
     result = run(monkeypatch, "cluster", f"in.{suffix}")
     assert result.code == 1
     assert "pyarrow cannot be imported, but the command line needs it. Install" in result.err
+
+
+def test_outputs_are_written_where_there_are_no_hard_links(folder, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    before = set(os.listdir(folder))
+    assert run(monkeypatch, "cluster", "points.csv", "-o", "out.csv").code == 0
+    assert set(os.listdir(folder)) - before == {"out.csv"}
+    assert (folder / "out.csv").read_text().count("\n") == len(X) + 1
+
+
+def test_a_full_disk_of_temporary_files_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for number, raised in ((errno.ENOSPC, CommandError), (errno.EIO, OSError)):
+        with pytest.raises(raised, match=r"Set TMPDIR|error") as caught, scratch_folder():
+            raise OSError(number, os.strerror(number))
+        assert isinstance(caught.value, CommandError) == (number == errno.ENOSPC)
+        assert os.listdir(tmp_path) == []
+
+
+def test_arguments_of_an_estimator_are_typed_as_options():
+    code = "QuickShift(n_neighbors=20, tau=numpy.inf, period=[1.0, 2.5]).fit(X)"
+    assert _as_options(code) == "--n-neighbors 20 --tau inf --period 1.0,2.5"

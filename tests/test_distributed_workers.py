@@ -75,7 +75,7 @@ def test_a_picture_whose_processes_are_killed(tmp_path, monkeypatch):
 def test_a_task_that_always_dies_fails_with_one_error():
     executor = Processes(1)
     try:
-        task = executor.submit(os._exit, 3, name="exit-0")
+        task = executor.submit(signal.raise_signal, signal.SIGKILL, name="exit-0")
         outcomes = list(executor.completed([task]))
     finally:
         executor.close()
@@ -155,7 +155,7 @@ def test_a_dask_worker_that_is_killed_in_every_pass(
 def test_a_task_that_always_kills_its_dask_worker_fails_with_one_error(client, tmp_path):
     passes = Passes(Store(str(tmp_path)), DaskWorkers(client))
     with pytest.raises(PassError, match=r"the pass 'exit' failed in partition 0: KilledWorker"):
-        passes.run("exit", os._exit, [(3,)])
+        passes.run("exit", signal.raise_signal, [(signal.SIGKILL,)])
 
 
 def pretend_versions(client, monkeypatch, **packages):

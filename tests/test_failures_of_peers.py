@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import quickshift as qs
-from quickshift import QuickShift
+from quickshift import QuickShift, _core
 from quickshift.memory import local_fit_bytes
 
 HERE = Path(__file__).parent
@@ -34,10 +34,21 @@ def test_duplicates_crash_the_tree(copies, bandwidth):  # kiddo, with 33 points
     assert QuickShift(bandwidth).fit(np.ones((copies, 3))).n_clusters_ == 1
 
 
+def test_duplicates_make_every_step_slower():  # MeanShift, scikit-learn's trees before 1.9
+    X = np.repeat(two_groups(16), 100, axis=0)
+    tree = qs.stages.prepare(X).tree
+    assert tree.n_locations == 16  # and so much work as for 16 points
+    assert _core.comparisons_for_duplicates(X) < 4 * len(X)
+
+
 @MODES
 def test_constant_column_makes_the_tree_slow(bandwidth):  # SciPy, scikit-learn before 1.9
     X = two_groups(4000)
     wide = np.column_stack([np.full(len(X), 7.0), X])
+    nodes, wide_nodes = (qs.stages.prepare(each).tree for each in (X, wide))
+    assert wide_nodes.n_varying == nodes.n_varying
+    # The points are in the same order, so the tree was never divided along the constant column.
+    np.testing.assert_array_equal(wide_nodes.locations()[0][:, 1:], nodes.locations()[0])
     a, b = QuickShift(bandwidth).fit(X), QuickShift(bandwidth).fit(wide)
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
@@ -142,6 +153,61 @@ def test_parents_beyond_a_small_window_are_not_found():  # scikit-image, whateve
 
 def test_gray_pictures_are_an_error():  # scikit-image, by default
     assert qs.segment(np.random.default_rng(0).random((9, 9))).shape == (9, 9)
+
+
+def test_pictures_have_no_mask_no_depth_and_no_recut():  # scikit-image
+    volume = np.zeros((6, 8, 10))
+    volume[:, :, 5:] = 1.0
+    mask = np.ones(volume.shape, dtype=bool)
+    mask[0] = False
+    forest = qs.segment_forest(volume, mask=mask, channel_axis=None)
+    coarse, fine = forest.labels_at(1e9), forest.labels_at(0.0)
+    assert (coarse[0] == -1).all()
+    assert set(np.unique(coarse[1:])) == {0}
+    assert len(np.unique(fine[mask])) == mask.sum()
+
+
+def test_parents_are_the_highest_neighbors():  # GUDHI's ToMATo
+    graph = qs.stages.climb([[0.0], [1.0], [2.0]], [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(graph.parent, [1, 2, 2])  # the nearest that is higher
+
+
+def test_densities_must_be_supplied():  # scikit-matter, whose points may be periodic too
+    X = np.array([[0.1], [9.9], [5.0], [5.2], [0.2]])
+    model = QuickShift(bandwidth=0.3, tau=1.0, period=[10.0]).fit(X)
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    assert model.labels_[0] == model.labels_[1] == model.labels_[4] != model.labels_[2]
+
+
+def test_levels_of_a_tree_lie_on_a_grid():  # DeBaCl
+    X = np.arange(7.0)[:, None]
+    density = [3.0, 1.0, 3.0, 1.0 + 1e-9, 3.0, 1.0 + 2e-9, 3.0]
+    graph = qs.stages.climb(X, density, significant_bits=53)
+    tree = qs.stages.link(X, density, qs.stages.cut(graph, 0.5), 1.5)
+    levels = np.unique(tree.merges[:, 2])
+    np.testing.assert_array_equal(levels, [1.0, 1.0 + 1e-9, 1.0 + 2e-9])
+
+
+def test_densities_far_from_the_data_are_wrong():  # scikit-learn's KernelDensity
+    model = QuickShift(bandwidth=0.5).fit(two_groups())
+    far = np.array([[1e3, 0.0], [1e6, 1e6]])
+    log_density = model.score_samples(far)
+    assert np.isfinite(log_density).all()
+    nearest = np.min(((far[:, None] - two_groups()) ** 2).sum(axis=2), axis=1)
+    np.testing.assert_allclose(log_density, -2.0 * nearest, rtol=1e-4)
+
+
+def test_modal_regression_takes_one_feature_only():  # hdrcde, lpme
+    X = two_groups(d=3)
+    model = qs.ModalRegressor().fit(X, X[:, :2])
+    assert model.predict(X[:5]).shape == (5, 2)
+
+
+def test_points_that_are_new_have_no_cluster():  # density peaks: CLUEstering, pydpc, DADApy
+    X = two_groups()
+    model = QuickShift().fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
 
 
 @MODES

@@ -47,6 +47,12 @@ def test_cut_keeps_an_edge_of_exactly_tau() -> None:
     np.testing.assert_array_equal(cut(graph, math.nextafter(math.sqrt(5), 0)).labels, [1, 0])
 
 
+def test_cut_keeps_edges_of_exactly_the_tau_of_their_sample() -> None:
+    graph = climb(column(0, 1, 3, 7), [4, 3, 2, 1])
+    np.testing.assert_array_equal(cut(graph, [1.0, 1.0, 2.0, 3.9]).labels, [0, 0, 0, 1])
+    np.testing.assert_array_equal(cut(graph, [1.0, 0.9, 2.0, 4.0]).labels, [0, 1, 1, 1])
+
+
 def test_lattice_edges_of_exactly_tau_are_kept() -> None:
     grid = np.stack(np.meshgrid(*[np.arange(9.0)] * 3), axis=-1).reshape(-1, 3)
     for shift in (0.0, 0.1, 1e8):  # at an offset of 0.1 the coordinates are no longer exact
@@ -176,6 +182,21 @@ def test_cut_into_does_not_depend_on_the_order_of_rows(case: Case, data: st.Data
     for k in range(1, len(X) + 1):
         forest = cut_into(graph, k)
         np.testing.assert_array_equal(cut_into(permuted, k).labels, forest.labels[order])
+
+
+def test_cut_into_compares_edges_by_their_relative_lengths() -> None:
+    graph = climb(column(0, 1, 3, 7), [4, 3, 2, 1])
+    forest = cut_into(graph, 2, relative_to=np.array([1.0, 1.0, 4.0, 16.0]))
+    np.testing.assert_array_equal(forest.labels, [0, 1, 1, 1])  # of 1, 1/2 and 1/4, 1 is removed
+    np.testing.assert_array_equal(forest.tau, [0.5, 0.5, 2.0, 8.0])
+
+
+def test_the_tau_of_relative_lengths_keeps_what_was_kept() -> None:
+    graph = climb(column(0, 0.25, 0.75), [3, 2, 1])
+    forest = cut_into(graph, 2, relative_to=np.array([1.0, 0.5, 1.0]))  # both are half as long
+    np.testing.assert_array_equal(forest.labels, [0, 1, 1])
+    np.testing.assert_array_equal(forest.tau, [0.5, np.nextafter(0.25, 0.0), 0.5])
+    np.testing.assert_array_equal(cut(graph, forest.tau).labels, forest.labels)
 
 
 def test_cut_into_never_parts_duplicates() -> None:

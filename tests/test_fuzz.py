@@ -75,8 +75,15 @@ def test_infinite_densities_are_refused_as_by_the_reference(bad):
     X, density = [[0.0], [1.0], [2.0]], [1.0, bad, 2.0]
     with pytest.raises(ValueError, match="density must hold 3 finite numbers"):
         reference.quick_shift(X, density=density)
-    with pytest.raises(ValueError, match="density has NaN or infinite entries"):
-        stages.climb(X, density)
+    graph = stages.climb(X, [1.0, 3.0, 2.0])
+    calls = (
+        lambda: stages.climb(X, density),
+        lambda: stages.link(X, density, stages.cut(graph, 0.5), 1.5),
+        lambda: stages.assign(graph, X, density, tau=1.0),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="density has NaN or infinite entries"):
+            call()
 
 
 @pytest.mark.parametrize("ties", ["total", "strict"])

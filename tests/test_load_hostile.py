@@ -1,5 +1,6 @@
 """Damaged and hostile files: every one is either a usable tree or an error that names the file."""
 
+import errno
 import io
 import os
 import zipfile
@@ -242,3 +243,26 @@ def test_damaged_payloads_of_the_explorer_are_errors_that_say_so(seed):
     for read in (unpack, read_header):
         _, message = attempt(read, packed)
         assert not message or "expected bytes from `pack`" in message
+
+
+def test_two_arrays_of_one_name_are_refused(folder, contents):
+    path = folder / "tree.npz"
+    path.write_bytes(contents[0])
+    with zipfile.ZipFile(path) as archive:
+        density = archive.read("density.npy")
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("density.npy", density)
+    with pytest.raises(ValueError, match=r"it has two arrays of the name 'density'"):
+        ClusterTree.load(path)
+
+
+def test_errors_of_the_system_are_not_taken_for_damage(folder, contents, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = folder / "tree.npz"
+    path.write_bytes(contents[0])
+    monkeypatch.setattr(zipfile.ZipFile, "infolist", fail)
+    with pytest.raises(OSError, match="error") as caught:
+        ClusterTree.load(path)
+    assert caught.value.errno == errno.EIO

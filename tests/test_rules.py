@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from cases import COMPACT, DIMENSIONS, INFINITE, KERNELS, Case, Floats, cases, distances, make
-from quickshift import _core
+from quickshift import QuickShift, _core
 from quickshift.bandwidth import period_limit
 from quickshift.kernels import get_kernel
-from quickshift.stages import Samples, choose_bandwidth, choose_tau, prepare
+from quickshift.stages import Samples, choose_bandwidth, choose_tau, fit_estimate, prepare
+from quickshift.stages.rules import _loss_of, bandwidth_by, best_factor, searched_factors
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 every_dimension = pytest.mark.parametrize("d", DIMENSIONS)
@@ -104,7 +105,7 @@ def test_auto_is_the_rule_that_is_used_if_none_is_named() -> None:
 @every_kernel
 def test_all_points_equal_give_a_bandwidth_of_one(kernel: str, rule: str) -> None:
     for n in (1, 2, 33):
-        for d in (1, 3):
+        for d in (1, 3, 6):
             samples = prepare(np.full((n, d), 0.7))
             assert choose_bandwidth(samples, rule, kernel=kernel) == 1.0
 
@@ -247,6 +248,16 @@ def test_cross_validation_maximizes_the_likelihood_of_left_out_locations(
         assert left_out_likelihood(case, kernel, h) >= best - slack
 
 
+@pytest.mark.parametrize("kernel", INFINITE)
+def test_cross_validation_gives_its_narrowest_bandwidth_to_pairs_that_are_nearer(
+    kernel: str,
+) -> None:
+    X = make("random", 40, 1).X
+    case = Case("pairs", np.concatenate([X, X + 1e-6]), 1.0)
+    h = choose_bandwidth(prepared(case), "cv", kernel=kernel)
+    assert h == pytest.approx(formula("paper", case, kernel) * (1 / 32) * (1 + 1e-9), rel=1e-12)
+
+
 @pytest.mark.parametrize("kernel", COMPACT)
 def test_cross_validation_gives_its_widest_bandwidth_where_a_point_stays_alone(
     kernel: str,
@@ -267,6 +278,62 @@ def test_cross_validation_of_infinite_kernels_survives_a_far_outlier(kernel: str
     h = choose_bandwidth(prepared(case), "cv", kernel=kernel)
     best = max(left_out_likelihood(case, kernel, x) for x in searched(case, kernel))
     assert left_out_likelihood(case, kernel, h) >= best - 1e-9 * abs(best)
+
+
+def test_the_factors_that_cross_validation_searches_by_hand() -> None:
+    gaussian, uniform = get_kernel("gaussian"), get_kernel("uniform")
+    least = (1 / 32) * (1 + 1e-9)
+    assert searched_factors(0.5, gaussian, math.inf, 4.0) == (least, 4.0)
+    assert searched_factors(0.5, gaussian, 1.0, 4.0) == (least, 2.0)
+    assert searched_factors(0.5, uniform, math.inf, 1e-3) == (least, 4.0)
+    assert searched_factors(0.5, uniform, math.inf, 1.0) == (2.0 * (1 + 1e-9), 4.0)
+    silverman = get_kernel("silverman")
+    far = 0.5 * silverman.support
+    assert searched_factors(0.5, silverman, math.inf, far) == (1.0 * (1 + 1e-9), 4.0)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.7, 1.2, 15.7, 16.4, 30.8, 31.3, 31.7, 32.0])
+def test_the_factor_of_the_lowest_of_several_minima_is_found(place: float) -> None:
+    least, most = 1 / 32, 4.0
+    step = math.log(most / least) / 32
+    lowest = math.log(least) + place * step
+    broad = math.log(least) + (24 if place < 16 else 8) * step
+
+    def loss(x: float) -> float:
+        return -math.exp(-(((x - lowest) / step) ** 2)) - 0.5 * math.exp(
+            -(((x - broad) / (4 * step)) ** 2)
+        )
+
+    assert abs(math.log(best_factor(least, most, loss)) - lowest) < 2e-3
+
+
+def test_the_only_factor_is_the_best_one() -> None:
+    assert best_factor(3.0, 2.0, lambda _: 0.0) == 2.0
+
+
+def test_cross_validation_reports_every_evaluation_once() -> None:
+    parts: list[float] = []
+    samples = prepared(make("random", 40, 2))
+    choose_bandwidth(samples, "cv", progress=lambda _, done: parts.append(done))
+    assert 0 < parts[0] <= 1 / 44
+    assert parts == sorted(parts)
+    assert len(set(parts)) > 33
+    assert parts[-1] == 1.0
+
+
+def test_more_evaluations_than_expected_are_reported_as_one() -> None:
+    parts: list[float] = []
+    loss = _loss_of(fit_estimate(prepared(make("random", 40, 2)), 1.0), parts.append)
+    for _ in range(50):
+        loss(0.0)
+    assert parts[-1] == 1.0
+
+
+@pytest.mark.parametrize("rule", ["auto", "cv"])
+def test_bandwidth_is_at_most_the_diameter_of_the_sphere(rule: str) -> None:
+    X = np.random.default_rng(0).normal(size=(4, 3) if rule == "cv" else (20, 30))
+    samples = QuickShift(1.0, metric="cosine").fit(X)._graph.samples
+    assert bandwidth_by(rule, samples, get_kernel("epanechnikov"), 1e-9) == 2.0
 
 
 def test_cross_validation_finds_the_narrow_structure_that_the_rules_oversmooth() -> None:
