@@ -592,7 +592,7 @@ METHODS: tuple[Row, ...] = tuple(
 CHOICES: tuple[Row, ...] = (
     ChoiceRow(
         "regret",
-        seeds=(7001, 7002, 7003),
+        seeds=(35001, 35002, 35003),
         workloads=100,
         bounds=dict.fromkeys(("sums", "parents"), (Bound(1.5), Bound(2.5))),
     ),
