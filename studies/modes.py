@@ -34,7 +34,8 @@ SHARE_OF_BOUND = 0.9  # tau in units of r_M / 2, below which the theorem holds
 USUAL = 0.9  # slopes are fitted to sizes at which at least this share of runs counts right
 LARGE = 10_000  # slopes are fitted to sizes from here on as well
 THREE = GaussianMixture([[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]], weights=[3, 2, 2])
-TAU_OF_THREE = 1.0
+NARROW_TAU = "gaussians, τ = 0.5"
+TAU_OF_THREE = {"gaussians": 1.0, NARROW_TAU: 0.5}
 FLOORS = (0.0, 0.3)  # of the densities of Lemma 1; the second one jumps at the edge
 
 
@@ -55,7 +56,7 @@ _TO_1E6 = {1000: 100, 3000: 100, 10_000: 100, 30_000: 40, 100_000: 100, 300_000:
 _TO_3E5 = dict.fromkeys((*_TO_1E5, 300_000), 5)
 _IN_SPACE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 40, 100_000: 20}
 _IN_FIVE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 13}
-_OUTSIDE = {1000: 20, 3000: 20, 10_000: 20, 30_000: 20, 100_000: 10}
+_OUTSIDE = dict.fromkeys(_TO_1E5, 20)
 FORMS = {
     "quick": Form(
         draws={1: {1000: 10, 10_000: 10}, 2: {1000: 10, 10_000: 10}},
@@ -82,8 +83,8 @@ FORMS = {
         },
         default_draws=12,
         sup=_TO_3E5 | {1_000_000: 2},
-        outside=_OUTSIDE | {1_000_000: 5},
-        peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1},
+        outside=_OUTSIDE | {300_000: 20, 1_000_000: 10},
+        peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1, 300_000: 1, 1_000_000: 1},
         peer_dimensions=(1, 2, 3, 5),
     ),
 }
@@ -105,6 +106,7 @@ def jobs(form: Form) -> list[Job]:
     for n, draws in form.outside.items():
         for seed in range(draws):
             found += [("fit", kind, 2, n, seed, True) for kind in ("sharp", "gaussians")]
+            found.append(("fit", NARROW_TAU, 2, n, seed, False))
     peers = tuple(form.peers.items())
     return found + [("peer", name, d, peers) for d in form.peer_dimensions for name in COMPARED]
 
@@ -135,8 +137,8 @@ def measure(job: Job) -> list[Row]:
 
 def measure_fit(kind: str, d: int, n: int, seed: int, with_default: bool) -> list[Row]:
     """Compare the modes of Algorithm 1, and of default settings, with the true ones."""
-    if kind == "gaussians":
-        X, truth, tau = THREE.sample(n, seed=seed)[0], THREE.modes(), TAU_OF_THREE
+    if kind in TAU_OF_THREE:
+        X, truth, tau = THREE.sample(n, seed=seed)[0], THREE.modes(), TAU_OF_THREE[kind]
     else:
         known = density_of(kind, d)
         X, truth, tau = known.sample(n, seed), known.modes(), tau_of(known)
@@ -349,7 +351,7 @@ def tables(rows: list[Row]) -> dict[str, str]:
     """Return the tables of the page."""
     count = ["density", "d", "n", "draws", "share with the right number", "median number"]
     head = [*count, "Hausdorff distance"]
-    inside, outside = ("equal", "unequal"), ("sharp", "gaussians")
+    inside, outside = ("equal", "unequal"), ("sharp", *TAU_OF_THREE)
     rate = ["density", "d", "theorem", "slope of the Hausdorff distance", "ratio", "fitted for n"]
     nearest = "slope of the nearest maximum"
     sup = ["density", "d", "smallest n", "largest n", "-1/(4+d)", "slope"]
