@@ -78,12 +78,12 @@ FORMS = {
         draws={
             1: _TO_1E6 | {10_000_000: 2},
             2: _TO_1E6 | {10_000_000: 2},
-            3: _IN_SPACE | {1_000_000: 2},
+            3: _IN_SPACE | {300_000: 10, 1_000_000: 5},
             5: _IN_FIVE | {100_000: 5, 1_000_000: 2},
         },
         default_draws=12,
         sup=_TO_3E5 | {1_000_000: 2},
-        outside=_OUTSIDE | {300_000: 20, 1_000_000: 10},
+        outside=_OUTSIDE | {300_000: 20, 1_000_000: 20},
         peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1, 300_000: 1, 1_000_000: 1},
         peer_dimensions=(1, 2, 3, 5),
     ),
@@ -105,7 +105,8 @@ def jobs(form: Form) -> list[Job]:
         found += [("curvature", kind, d, n) for kind in ("equal", "unequal") for n in draws_of]
     for n, draws in form.outside.items():
         for seed in range(draws):
-            found += [("fit", kind, 2, n, seed, True) for kind in ("sharp", "gaussians")]
+            with_default = seed < form.default_draws
+            found += [("fit", kind, 2, n, seed, with_default) for kind in ("sharp", "gaussians")]
             found.append(("fit", NARROW_TAU, 2, n, seed, False))
     peers = tuple(form.peers.items())
     return found + [("peer", name, d, peers) for d in form.peer_dimensions for name in COMPARED]
