@@ -57,7 +57,7 @@ _ALONE = (
     "large_data",
     "command_line",
 )
-_WIDE = "benchmarks", "labelled", "studies/*", "plots_compared"  # pages with wide tables
+_WIDE = "benchmarks", "studies/*", "plots_compared"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
