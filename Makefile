@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench one-cluster study plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench study plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -138,9 +138,6 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 	-$(MAKE) .venv-bench-numpy1/.group-bench-numpy1
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 	.venv-bench/bin/python benchmarks/page.py
-
-one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster (ARGS=--gaussian: an hour), write docs/local_scale.md
-	.venv-bench/bin/python benchmarks/one_cluster.py $(ARGS)
 
 study: .venv-bench/.installed .venv-bench/.group-bench  ## measure a claim (NAME=modes ARGS=--quick; studies/README.md lists them), write its page in docs/studies
 	.venv-bench/bin/python -m studies.run $(NAME) $(ARGS)

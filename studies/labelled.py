@@ -91,24 +91,28 @@ def version_of(package: str) -> str:
 def measure_draw(of_list: str, name: str, seed: int, methods: tuple[str, ...]) -> list[Row]:
     """Score every method on one draw of a set."""
     X, y = LISTS[of_list][name](seed)
-    known = y >= 0
-    k = len(np.unique(y[known]))
     rows = []
     for method in methods:
         began = cpu_seconds()
-        row: Row = {"part": "score", "list": of_list, "set": name, "seed": seed, "method": method}
-        if len(X) > LARGEST.get(method, len(X)):
-            row["reason"] = f"not run on more than {LARGEST[method]} samples, to save time and memory"
-        else:
-            try:
-                labels = labels_by(method, X, k)
-                row["score"] = float(adjusted_rand_score(y[known], labels[known]))
-            except ModuleNotFoundError:
-                row["reason"] = "its package is not installed"
-            except Exception as error:  # a peer may raise anything
-                row["reason"] = f"{type(error).__name__}: {error}".splitlines()[0]
-        rows.append(row | {"cpu": cpu_seconds() - began})
+        result = result_of(method, X, y)
+        draw_of = {"part": "score", "list": of_list, "set": name, "seed": seed, "method": method}
+        rows.append(draw_of | result | {"cpu": cpu_seconds() - began})
     return rows
+
+
+def result_of(method: str, X: Floats, y: NDArray[np.int64]) -> Row:
+    """Return the score of a method, or the reason why it has none."""
+    if len(X) > LARGEST.get(method, len(X)):
+        most = f"{LARGEST[method]} samples"
+        return {"reason": f"not run on more than {most}, to save time and memory"}
+    known = y >= 0
+    try:
+        labels = labels_by(method, X, len(np.unique(y[known])))
+        return {"score": float(adjusted_rand_score(y[known], labels[known]))}
+    except ModuleNotFoundError:
+        return {"reason": "its package is not installed"}
+    except Exception as error:  # a peer may raise anything
+        return {"reason": f"{type(error).__name__}: {error}".splitlines()[0]}
 
 
 def labels_by(method: str, X: Floats, k: int) -> NDArray[np.int64]:
@@ -276,7 +280,9 @@ def summary(rows: list[Row]) -> str:
     parts = []
     for of_list in values(select(rows, part="score"), "list"):
         found = scores_of(rows, of_list)
-        means = (f"{m} {found.mean(m):.2f} ± {found.spread(m):.2f}" for m in (OURS, strongest(found)))
+        means = (
+            f"{m} {found.mean(m):.2f} ± {found.spread(m):.2f}" for m in (OURS, strongest(found))
+        )
         parts.append(f"{of_list} list: {' and '.join(means)}")
     return (
         f"mean adjusted Rand index of {OURS} and of the strongest peer, ± the standard deviation "

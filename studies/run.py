@@ -25,7 +25,7 @@ from studies.tables import Row, markdown
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = (
     *("modes", "tau", "assignment", "tree", "regression"),  # the theorems
-    *("bandwidths", "coverage", "labelled", "beyond"),
+    *("bandwidths", "coverage", "labelled", "one_cluster", "beyond"),
 )
 
 HEADER = """\

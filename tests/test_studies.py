@@ -18,6 +18,7 @@ from studies import (
     labelled,
     measures,
     modes,
+    one_cluster,
     peaks,
     regression,
     run,
@@ -128,6 +129,14 @@ def test_defaults_find_known_clusters_more_often_than_those_of_peers(quick):
     peers = found.peers()
     assert {"HDBSCAN()", "DBSCAN()"} <= set(peers)
     assert found.mean(labelled.OURS) > max(map(found.mean, peers))
+
+
+def test_one_gaussian_is_one_cluster_and_a_doubled_one_is_not(quick):
+    rows = quick("one_cluster")
+    for method in one_cluster.BANDWIDTHS:
+        assert one_cluster.rate(select(rows, part="one Gaussian", method=method)) >= 0.97
+    doubled = select(rows, distribution="Gaussian, each column twice", d=1)
+    assert one_cluster.rate(doubled) <= 0.2
 
 
 def test_methods_without_a_score_are_named_with_the_reason():
