@@ -24,7 +24,7 @@ Job = tuple[str, int, int, bool]
 TITLE = "Theorem 4: the cluster tree converges"
 CLAIM = "Theorem 4: the cluster tree converges in merge distortion"
 CONDITION = "τ → 0 with τ ≥ (log²n/n)^(1/d), h → 0, n h^d / log n → ∞"
-SIZE = (9.0, 5.6)
+SIZE = (9.0, 5.8)
 
 PAPER, NARROW = "prescribed τ", "prescribed τ, narrow h"
 TAU_RULE, NARROW_RULE = "default τ", "default τ, narrow h"
@@ -240,4 +240,4 @@ def draw(rows: list[Row], figure: Any) -> None:
     for row in axes:
         row[0].set_ylabel("merge distortion / highest density")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
