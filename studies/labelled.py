@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -23,7 +24,6 @@ from threadpoolctl import threadpool_limits
 
 from studies import labelled_second, labelled_sets
 from studies.labelled_methods import GIVEN_K, LARGEST, METHODS, OURS
-from studies.limits import cpu_seconds
 from studies.tables import Row, column, markdown, select, values
 
 Floats = NDArray[np.float64]
@@ -91,13 +91,8 @@ def version_of(package: str) -> str:
 def measure_draw(of_list: str, name: str, seed: int, methods: tuple[str, ...]) -> list[Row]:
     """Score every method on one draw of a set."""
     X, y = LISTS[of_list][name](seed)
-    rows = []
-    for method in methods:
-        began = cpu_seconds()
-        result = result_of(method, X, y)
-        draw_of = {"part": "score", "list": of_list, "set": name, "seed": seed, "method": method}
-        rows.append(draw_of | result | {"cpu": cpu_seconds() - began})
-    return rows
+    row = {"part": "score", "list": of_list, "set": name, "seed": seed, "draws": 1}
+    return [row | {"method": method} | result_of(method, X, y) for method in methods]
 
 
 def result_of(method: str, X: Floats, y: NDArray[np.int64]) -> Row:
@@ -124,42 +119,54 @@ def labels_by(method: str, X: Floats, k: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores on one list: NaN where a method failed, with the reasons of the failures."""
+    """The scores on one list: NaN where a method failed or had no draw of its own."""
 
     sets: list[str]
     methods: list[str]
     scores: Floats  # (sets, seeds, methods)
     failures: dict[tuple[str, str], list[str]]  # (method, reason) -> sets
 
-    @property
+    @cached_property
     def by_set(self) -> Floats:
         """Mean over the seeds; shape (sets, methods). NaN if a method failed on one of them."""
-        return self.scores.mean(axis=1)
+        found = np.full((len(self.sets), len(self.methods)), np.nan)
+        for place in np.ndindex(found.shape):
+            scores = self.scores[place[0], :, place[1]]
+            found[place] = mean_of(scores[np.isfinite(scores)])
+        for (method, _), sets in self.failures.items():
+            found[[self.sets.index(name) for name in sets], self.methods.index(method)] = np.nan
+        return found
 
     def of_method(self, method: str) -> Floats:
-        """Return the scores (sets, seeds) of a method, without the sets on which it failed."""
-        some = self.scores[:, :, self.methods.index(method)]
-        return some[np.isfinite(some).all(axis=1)]
+        """Return the mean scores of a method, one per set on which it did not fail."""
+        means: Floats = self.by_set[:, self.methods.index(method)]
+        return means[np.isfinite(means)]
 
     def mean(self, method: str) -> float:
         """Return the mean over the sets on which the method did not fail; NaN without any."""
-        some = self.of_method(method)
-        return float(some.mean()) if len(some) else np.nan
-
-    def spread(self, method: str) -> float:
-        """Return the standard deviation over the seeds of the mean over the sets."""
-        some = self.of_method(method)
-        return float(some.mean(axis=0).std(ddof=1)) if len(some) else np.nan
+        return mean_of(self.of_method(method))
 
     def worst(self, method: str) -> float:
-        """Return the score on the worst set."""
+        """Return the score on the worst set; NaN without any."""
         some = self.of_method(method)
-        return float(some.mean(axis=1).min()) if len(some) else np.nan
+        return float(some.min()) if len(some) else np.nan
+
+    def spread(self, method: str) -> float:
+        """Return the standard deviation over the seeds of the mean over the sets; NaN for one."""
+        place = self.methods.index(method)
+        some = self.scores[np.isfinite(self.by_set[:, place]), :, place]
+        means = some[:, np.isfinite(some).all(axis=0)].mean(axis=0) if len(some) else []
+        return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
 
     def peers(self) -> list[str]:
         """List the methods of others that are not told k and have a score on some set."""
         others = [m for m in self.methods if m not in GIVEN_K and not m.startswith("QuickShift")]
         return [method for method in others if len(self.of_method(method))]
+
+
+def mean_of(scores: Floats) -> float:
+    """Return the mean; NaN without any scores."""
+    return float(scores.mean()) if len(scores) else np.nan
 
 
 def scores_of(rows: list[Row], of_list: str) -> Scores:
@@ -174,7 +181,7 @@ def scores_of(rows: list[Row], of_list: str) -> Scores:
         if "reason" in row:
             where = failures.setdefault((row["method"], row["reason"]), [])
             where += [row["set"]] if row["set"] not in where else []
-    return Scores([str(name) for name in sets], methods, found, failures)
+    return Scores(sets, methods, found, failures)
 
 
 def cell(score: float, digits: int = 2) -> str:
@@ -210,27 +217,31 @@ def failure(found: Scores, method: str, reason: str) -> str:
     return f"\\* The mean of {method} leaves out *{'*, *'.join(sets)}*: {reason}."
 
 
-def lead_over(found: Scores, peer: str) -> Floats:
-    """Return our mean minus that of a peer for each seed, on the sets on which both have one."""
-    ours, theirs = (found.scores[:, :, found.methods.index(m)] for m in (OURS, peer))
-    apart = ours - theirs
-    return apart[np.isfinite(apart).all(axis=1)].mean(axis=0)
+def lead_over(found: Scores, peer: str) -> float:
+    """Return our mean minus that of a peer, on the sets on which both have one."""
+    ours, theirs = (found.by_set[:, found.methods.index(method)] for method in (OURS, peer))
+    return float(np.nanmean(ours - theirs))
 
 
 def strongest(found: Scores) -> str:
     """Return the peer over which our lead is least."""
-    return min(found.peers(), key=lambda peer: lead_over(found, peer).mean())
+    return min(found.peers(), key=lambda peer: lead_over(found, peer))
 
 
 def lead(found: Scores) -> str:
-    """Compare ours with the strongest peer by draws."""
+    """Compare ours with the strongest peer, over all draws and draw by draw."""
     peer = strongest(found)
-    leads = lead_over(found, peer)
-    return (
+    text = (
         f"The strongest peer without k is {peer}: on the same sets, the mean of {OURS} minus its "
-        f"mean is {leads.mean():.3f}, and between {leads.min():.3f} and {leads.max():.3f} for "
-        "single seeds."
+        f"mean is {lead_over(found, peer):.3f}"
     )
+    ours, theirs = (found.scores[:, :, found.methods.index(m)] for m in (OURS, peer))
+    both = np.isfinite(found.by_set[:, found.methods.index(peer)])
+    by_seed = (ours - theirs)[both].mean(axis=0)
+    by_seed = by_seed[np.isfinite(by_seed)]
+    if len(by_seed) > 1:
+        text += f", and between {by_seed.min():.3f} and {by_seed.max():.3f} for single seeds"
+    return text + "."
 
 
 def far_better(found: Scores) -> str:
@@ -250,10 +261,10 @@ def far_better(found: Scores) -> str:
 def tables(rows: list[Row]) -> dict[str, str]:
     """Return the tables and remarks of the page; a list that was not run gets a word instead."""
     scored = select(rows, part="score")
+    of_one_set = select(scored, list=scored[0]["list"], set=scored[0]["set"], method=OURS)
     fields = {
         "packages": ", ".join(row["package"] for row in select(rows, part="package")),
-        "seeds": str(len(values(scored, "seed"))),
-        "times": markdown(time_lines(scored)),
+        "draws": str(round(column(of_one_set, "draws").sum())),
     }
     for of_list in LISTS:
         if select(scored, list=of_list):
@@ -264,30 +275,14 @@ def tables(rows: list[Row]) -> dict[str, str]:
     return fields
 
 
-def time_lines(rows: list[Row]) -> list[list[str]]:
-    """Return a line per list: the CPU time of each method over all of its draws."""
-    methods = values(rows, "method")
-    lines = [["list", *methods]]
-    for of_list in values(rows, "list"):
-        some = select(rows, list=of_list)
-        spent = [column(select(some, method=method), "cpu").sum() for method in methods]
-        lines.append([of_list, *(f"{seconds:.0f} s" for seconds in spent)])
-    return lines
-
-
 def summary(rows: list[Row]) -> str:
     """Return the measured figures in one sentence."""
     parts = []
     for of_list in values(select(rows, part="score"), "list"):
         found = scores_of(rows, of_list)
-        means = (
-            f"{m} {found.mean(m):.2f} ± {found.spread(m):.2f}" for m in (OURS, strongest(found))
-        )
+        means = (f"{method} {found.mean(method):.2f}" for method in (OURS, strongest(found)))
         parts.append(f"{of_list} list: {' and '.join(means)}")
-    return (
-        f"mean adjusted Rand index of {OURS} and of the strongest peer, ± the standard deviation "
-        "between draws: " + "; ".join(parts)
-    )
+    return f"mean adjusted Rand index of {OURS} and of the strongest peer: " + "; ".join(parts)
 
 
 def draw(rows: list[Row], figure: Any) -> None:
@@ -297,7 +292,7 @@ def draw(rows: list[Row], figure: Any) -> None:
     for ax, of_list in zip(axes, lists, strict=True):
         found = scores_of(rows, of_list)
         for place, method in enumerate(found.methods):
-            scores = found.of_method(method).mean(axis=1)
+            scores = found.of_method(method)
             color = "C0" if method.startswith("QuickShift") else "C7"
             ax.plot(scores, np.full(len(scores), place), "o", ms=3, alpha=0.35, color=color)
             ax.plot(found.mean(method), place, "|", ms=14, mew=2.5, color=color)
