@@ -41,10 +41,10 @@ FLOORS = (0.0, 0.3)  # of the densities of Lemma 1; the second one jumps at the 
 
 @dataclass(frozen=True)
 class Form:
-    """Draws of each size: per dimension, and of the slower parts."""
+    """Draws of each size: per dimension, with default settings as well, and of the slower parts."""
 
     draws: dict[int, dict[int, int]]
-    default_draws: int
+    default_draws: dict[int, int]
     sup: dict[int, int]
     outside: dict[int, int]
     peers: dict[int, int]
@@ -56,11 +56,12 @@ _TO_1E6 = {1000: 100, 3000: 100, 10_000: 100, 30_000: 40, 100_000: 100, 300_000:
 _TO_3E5 = dict.fromkeys((*_TO_1E5, 300_000), 5)
 _IN_SPACE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 40, 100_000: 20}
 _IN_FIVE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 13}
+_DEFAULTS = dict.fromkeys((*_TO_1E5, 300_000, 1_000_000), 12)
 _OUTSIDE = dict.fromkeys(_TO_1E5, 20)
 FORMS = {
     "quick": Form(
         draws={1: {1000: 10, 10_000: 10}, 2: {1000: 10, 10_000: 10}},
-        default_draws=3,
+        default_draws={1000: 3, 10_000: 3},
         sup={1000: 5, 10_000: 5},
         outside={1000: 3, 10_000: 3},
         peers={1000: 1},
@@ -68,7 +69,7 @@ FORMS = {
     ),
     "middle": Form(
         draws={1: _TO_1E6, 2: _TO_1E6, 3: _IN_SPACE, 5: _IN_FIVE},
-        default_draws=12,
+        default_draws=_DEFAULTS,
         sup=_TO_3E5,
         outside=_OUTSIDE,
         peers={1000: 2, 3000: 2, 10_000: 2},
@@ -81,7 +82,7 @@ FORMS = {
             3: _IN_SPACE | {300_000: 10, 1_000_000: 5},
             5: _IN_FIVE | {100_000: 5, 1_000_000: 2},
         },
-        default_draws=12,
+        default_draws=_DEFAULTS | {100_000: 100},
         sup=_TO_3E5 | {1_000_000: 2},
         outside=_OUTSIDE | {300_000: 20, 1_000_000: 20},
         peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1, 300_000: 1, 1_000_000: 1},
@@ -96,7 +97,7 @@ def jobs(form: Form) -> list[Job]:
     for d, draws_of in form.draws.items():
         for n, draws in draws_of.items():
             for seed in range(draws):
-                with_default = seed < form.default_draws and n <= 100_000
+                with_default = seed < form.default_draws.get(n, 0) and n <= 100_000
                 found += [("fit", kind, d, n, seed, with_default) for kind in ("equal", "unequal")]
     for d in (1, 2):
         for n, draws in form.sup.items():
@@ -105,7 +106,7 @@ def jobs(form: Form) -> list[Job]:
         found += [("curvature", kind, d, n) for kind in ("equal", "unequal") for n in draws_of]
     for n, draws in form.outside.items():
         for seed in range(draws):
-            with_default = seed < form.default_draws
+            with_default = seed < form.default_draws.get(n, 0)
             found += [("fit", kind, 2, n, seed, with_default) for kind in ("sharp", "gaussians")]
             found.append(("fit", NARROW_TAU, 2, n, seed, False))
     peers = tuple(form.peers.items())
