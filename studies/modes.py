@@ -294,6 +294,18 @@ def count_lines(rows: list[Row], method: str, kinds: tuple[str, ...]) -> list[li
     return lines
 
 
+def root_lines(rows: list[Row]) -> list[list[str]]:
+    """Return a line per τ for the Gaussians: the mean number of roots for each n, and its range."""
+    chosen = select(rows, part="fit", method=ALGORITHM)
+    sizes = values(select(chosen, kind=NARROW_TAU), "n")
+    lines = [["τ", *(f"n = {spaced(n)}" for n in sizes)]]
+    for kind, tau in TAU_OF_THREE.items():
+        counts = [column(select(chosen, kind=kind, n=n), "modes") for n in sizes]
+        cells = [f"{some.mean():.1f} ({some.min():.0f} to {some.max():.0f})" for some in counts]
+        lines.append([f"{tau:g}", *cells])
+    return lines
+
+
 def curvature_lines(rows: list[Row]) -> list[list[str]]:
     """Return a line per density and dimension: the curvature that smoothing leaves, for each n."""
     chosen = select(rows, part="curvature")
@@ -362,9 +374,10 @@ def tables(rows: list[Row]) -> dict[str, str]:
         "slopes": markdown([[*rate, nearest, f"{nearest}, n ≥ {spaced(LARGE)}"], *slopes(rows)]),
         "curvature": markdown(curvature_lines(rows)),
         "counts": markdown([head, *count_lines(rows, ALGORITHM, inside)]),
-        "rule": markdown([head, *count_lines(rows, RULE, inside)]),
-        "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, *outside))]),
+        "rule": markdown([head, *count_lines(rows, RULE, (*inside, "sharp", "gaussians"))]),
+        "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, "sharp", "gaussians"))]),
         "outside": markdown([head, *count_lines(rows, ALGORITHM, outside)]),
+        "roots": markdown(root_lines(rows)),
         "sup": markdown([sup, *sup_lines(rows)]),
         "peers": markdown([[*peer, "CPU time"], *peer_lines(rows)]),
     }
