@@ -406,7 +406,8 @@ def draw(rows: list[Row], figure: Any) -> None:
         axes[0, 0].errorbar(
             sizes, far[:, 0], np.abs(far[:, 1:] - far[:, :1]).T, fmt="o-", ms=3, **style
         )
-        theory = far[-1, 0] * (np.array(sizes) / sizes[-1]) ** (-1 / (4 + d))
+        power = np.array(sizes) ** (-1 / (4 + d))
+        theory = power * np.exp(np.log(far[:, 0] / power).mean())
         axes[0, 0].plot(sizes, theory, "--", color=f"C{color}", lw=0.8)
         hits = [
             share(sum(r["modes"] == r["true"] for r in some), len(some))
