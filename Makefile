@@ -21,7 +21,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench labelled one-cluster study modal-constant plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench study plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -139,17 +139,8 @@ bench: .venv-bench/.installed .venv-bench/.group-bench  ## compare with peers (A
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 	.venv-bench/bin/python benchmarks/page.py
 
-labelled: .venv-bench/.installed .venv-bench/.group-bench  ## score clusterings on labeled data (ARGS="--only quickshift"), write docs/labelled.md
-	.venv-bench/bin/python benchmarks/labelled.py $(ARGS)
-
-one-cluster: .venv-bench/.installed .venv-bench/.group-bench  ## count how often one group is one cluster (ARGS=--gaussian: an hour), write docs/local_scale.md
-	.venv-bench/bin/python benchmarks/one_cluster.py $(ARGS)
-
-study: .venv-bench/.installed .venv-bench/.group-bench  ## measure a claim of the paper (NAME=modes ARGS=--quick), write its page in docs/studies
+study: .venv-bench/.installed .venv-bench/.group-bench  ## measure a claim (NAME=modes ARGS=--quick; studies/README.md lists them), write its page in docs/studies
 	.venv-bench/bin/python -m studies.run $(NAME) $(ARGS)
-
-modal-constant: .venv-bench/.installed .venv-bench/.group-bench  ## compare constants of the automatic bandwidths of ModalRegressor
-	.venv-bench/bin/python -m benchmarks.modal_constant
 
 plot-large: .venv-bench/.installed .venv-bench/.group-bench  ## draw a million samples, write the table and the picture of docs/plots.md
 	.venv-bench/bin/python benchmarks/large_plots.py

@@ -41,6 +41,7 @@ sphinx_gallery_conf = {
 _fitted = quickshift.QuickShift().fit(quickshift.datasets.blobs(3000, centers=6, seed=1)[0])
 quickshift.explore(_fitted, Path(__file__).parent / "_static/explorer.html")
 
+myst_heading_anchors = 3  # for links to headings, as on GitHub
 html_theme = "pydata_sphinx_theme"
 html_title = "quickshift"
 html_static_path = ["_static"]
@@ -57,7 +58,7 @@ _ALONE = (
     "large_data",
     "command_line",
 )
-_WIDE = "benchmarks", "labelled", "studies/*", "plots_compared"  # pages with wide tables
+_WIDE = "benchmarks", "studies/*", "plots_compared"  # pages with wide tables
 html_sidebars = {page: [] for page in (*_ALONE, *_WIDE)}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],

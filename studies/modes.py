@@ -34,16 +34,17 @@ SHARE_OF_BOUND = 0.9  # tau in units of r_M / 2, below which the theorem holds
 USUAL = 0.9  # slopes are fitted to sizes at which at least this share of runs counts right
 LARGE = 10_000  # slopes are fitted to sizes from here on as well
 THREE = GaussianMixture([[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]], weights=[3, 2, 2])
-TAU_OF_THREE = 1.0
+NARROW_TAU = "gaussians, τ = 0.5"
+TAU_OF_THREE = {"gaussians": 1.0, NARROW_TAU: 0.5}
 FLOORS = (0.0, 0.3)  # of the densities of Lemma 1; the second one jumps at the edge
 
 
 @dataclass(frozen=True)
 class Form:
-    """Draws of each size: per dimension, and of the slower parts."""
+    """Draws of each size: per dimension, with default settings as well, and of the slower parts."""
 
     draws: dict[int, dict[int, int]]
-    default_draws: int
+    default_draws: dict[int, int]
     sup: dict[int, int]
     outside: dict[int, int]
     peers: dict[int, int]
@@ -55,11 +56,12 @@ _TO_1E6 = {1000: 100, 3000: 100, 10_000: 100, 30_000: 40, 100_000: 100, 300_000:
 _TO_3E5 = dict.fromkeys((*_TO_1E5, 300_000), 5)
 _IN_SPACE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 40, 100_000: 20}
 _IN_FIVE = {1000: 40, 3000: 40, 10_000: 40, 30_000: 13}
-_OUTSIDE = {1000: 20, 3000: 20, 10_000: 20, 30_000: 20, 100_000: 10}
+_DEFAULTS = dict.fromkeys((*_TO_1E5, 300_000, 1_000_000), 12)
+_OUTSIDE = dict.fromkeys(_TO_1E5, 20)
 FORMS = {
     "quick": Form(
         draws={1: {1000: 10, 10_000: 10}, 2: {1000: 10, 10_000: 10}},
-        default_draws=3,
+        default_draws={1000: 3, 10_000: 3},
         sup={1000: 5, 10_000: 5},
         outside={1000: 3, 10_000: 3},
         peers={1000: 1},
@@ -67,7 +69,7 @@ FORMS = {
     ),
     "middle": Form(
         draws={1: _TO_1E6, 2: _TO_1E6, 3: _IN_SPACE, 5: _IN_FIVE},
-        default_draws=12,
+        default_draws=_DEFAULTS,
         sup=_TO_3E5,
         outside=_OUTSIDE,
         peers={1000: 2, 3000: 2, 10_000: 2},
@@ -77,13 +79,13 @@ FORMS = {
         draws={
             1: _TO_1E6 | {10_000_000: 2},
             2: _TO_1E6 | {10_000_000: 2},
-            3: _IN_SPACE | {1_000_000: 2},
-            5: _IN_FIVE | {100_000: 5, 1_000_000: 2},
+            3: _IN_SPACE | {300_000: 10, 1_000_000: 5},
+            5: _IN_FIVE | {100_000: 5, 300_000: 2, 1_000_000: 2},
         },
-        default_draws=12,
+        default_draws=_DEFAULTS | {100_000: 100},
         sup=_TO_3E5 | {1_000_000: 2},
-        outside=_OUTSIDE | {1_000_000: 5},
-        peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1},
+        outside=_OUTSIDE | {300_000: 20, 1_000_000: 20},
+        peers={1000: 2, 3000: 2, 10_000: 2, 30_000: 1, 100_000: 1, 300_000: 1, 1_000_000: 1},
         peer_dimensions=(1, 2, 3, 5),
     ),
 }
@@ -95,7 +97,7 @@ def jobs(form: Form) -> list[Job]:
     for d, draws_of in form.draws.items():
         for n, draws in draws_of.items():
             for seed in range(draws):
-                with_default = seed < form.default_draws and n <= 100_000
+                with_default = seed < form.default_draws.get(n, 0) and n <= 100_000
                 found += [("fit", kind, d, n, seed, with_default) for kind in ("equal", "unequal")]
     for d in (1, 2):
         for n, draws in form.sup.items():
@@ -104,7 +106,9 @@ def jobs(form: Form) -> list[Job]:
         found += [("curvature", kind, d, n) for kind in ("equal", "unequal") for n in draws_of]
     for n, draws in form.outside.items():
         for seed in range(draws):
-            found += [("fit", kind, 2, n, seed, True) for kind in ("sharp", "gaussians")]
+            with_default = seed < form.default_draws.get(n, 0)
+            found += [("fit", kind, 2, n, seed, with_default) for kind in ("sharp", "gaussians")]
+            found.append(("fit", NARROW_TAU, 2, n, seed, False))
     peers = tuple(form.peers.items())
     return found + [("peer", name, d, peers) for d in form.peer_dimensions for name in COMPARED]
 
@@ -135,8 +139,8 @@ def measure(job: Job) -> list[Row]:
 
 def measure_fit(kind: str, d: int, n: int, seed: int, with_default: bool) -> list[Row]:
     """Compare the modes of Algorithm 1, and of default settings, with the true ones."""
-    if kind == "gaussians":
-        X, truth, tau = THREE.sample(n, seed=seed)[0], THREE.modes(), TAU_OF_THREE
+    if kind in TAU_OF_THREE:
+        X, truth, tau = THREE.sample(n, seed=seed)[0], THREE.modes(), TAU_OF_THREE[kind]
     else:
         known = density_of(kind, d)
         X, truth, tau = known.sample(n, seed), known.modes(), tau_of(known)
@@ -290,6 +294,18 @@ def count_lines(rows: list[Row], method: str, kinds: tuple[str, ...]) -> list[li
     return lines
 
 
+def root_lines(rows: list[Row]) -> list[list[str]]:
+    """Return a line per τ for the Gaussians: the mean number of roots for each n, and its range."""
+    chosen = select(rows, part="fit", method=ALGORITHM)
+    sizes = values(select(chosen, kind=NARROW_TAU), "n")
+    lines = [["τ", *(f"n = {spaced(n)}" for n in sizes)]]
+    for kind, tau in TAU_OF_THREE.items():
+        counts = [column(select(chosen, kind=kind, n=n), "modes") for n in sizes]
+        cells = [f"{some.mean():.1f} ({some.min():.0f} to {some.max():.0f})" for some in counts]
+        lines.append([f"{tau:g}", *cells])
+    return lines
+
+
 def curvature_lines(rows: list[Row]) -> list[list[str]]:
     """Return a line per density and dimension: the curvature that smoothing leaves, for each n."""
     chosen = select(rows, part="curvature")
@@ -349,7 +365,7 @@ def tables(rows: list[Row]) -> dict[str, str]:
     """Return the tables of the page."""
     count = ["density", "d", "n", "draws", "share with the right number", "median number"]
     head = [*count, "Hausdorff distance"]
-    inside, outside = ("equal", "unequal"), ("sharp", "gaussians")
+    inside, outside = ("equal", "unequal"), ("sharp", *TAU_OF_THREE)
     rate = ["density", "d", "theorem", "slope of the Hausdorff distance", "ratio", "fitted for n"]
     nearest = "slope of the nearest maximum"
     sup = ["density", "d", "smallest n", "largest n", "-1/(4+d)", "slope"]
@@ -358,9 +374,10 @@ def tables(rows: list[Row]) -> dict[str, str]:
         "slopes": markdown([[*rate, nearest, f"{nearest}, n ≥ {spaced(LARGE)}"], *slopes(rows)]),
         "curvature": markdown(curvature_lines(rows)),
         "counts": markdown([head, *count_lines(rows, ALGORITHM, inside)]),
-        "rule": markdown([head, *count_lines(rows, RULE, inside)]),
-        "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, *outside))]),
+        "rule": markdown([head, *count_lines(rows, RULE, (*inside, "sharp", "gaussians"))]),
+        "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, "sharp", "gaussians"))]),
         "outside": markdown([head, *count_lines(rows, ALGORITHM, outside)]),
+        "roots": markdown(root_lines(rows)),
         "sup": markdown([sup, *sup_lines(rows)]),
         "peers": markdown([[*peer, "CPU time"], *peer_lines(rows)]),
     }
@@ -389,7 +406,8 @@ def draw(rows: list[Row], figure: Any) -> None:
         axes[0, 0].errorbar(
             sizes, far[:, 0], np.abs(far[:, 1:] - far[:, :1]).T, fmt="o-", ms=3, **style
         )
-        theory = far[-1, 0] * (np.array(sizes) / sizes[-1]) ** (-1 / (4 + d))
+        power = np.array(sizes) ** (-1 / (4 + d))
+        theory = power * np.exp(np.log(far[:, 0] / power).mean())
         axes[0, 0].plot(sizes, theory, "--", color=f"C{color}", lw=0.8)
         hits = [
             share(sum(r["modes"] == r["true"] for r in some), len(some))

@@ -23,7 +23,10 @@ from typing import Any
 from studies.tables import Row, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = ("modes", "tau", "assignment", "tree", "regression", "coverage", "beyond")
+NAMES = (
+    *("modes", "tau", "assignment", "tree", "regression"),  # the theorems
+    *("bandwidths", "coverage", "labelled", "one_cluster", "beyond"),
+)
 
 HEADER = """\
 <!-- Written by studies/run.py from studies/{name}.py: run it again to change it. -->

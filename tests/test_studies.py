@@ -11,7 +11,20 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from studies import assignment, beyond, measures, modes, peaks, regression, run, tables, tree
+from studies import (
+    assignment,
+    bandwidths,
+    beyond,
+    labelled,
+    measures,
+    modes,
+    one_cluster,
+    peaks,
+    regression,
+    run,
+    tables,
+    tree,
+)
 from studies.limits import TooSlow, cpu_seconds, limited
 from studies.measures import hausdorff, slope
 from studies.mode_methods import METHODS
@@ -103,6 +116,44 @@ def test_conditional_modes_converge(quick):
         some = select(rows, data="sheet", method=method)
         assert typical(some, "largest", n=10_000) < typical(some, "largest", n=1000)
     assert 0.8 < typical(rows, "ratio", method=regression.PEER) < 1.25
+
+
+def test_chosen_bandwidths_suit_more_data_than_narrow_ones(quick):
+    means = bandwidths.ratios(quick("bandwidths"), 1000).mean(axis=0)
+    narrow, chosen = (bandwidths.CONSTANTS.index(c) for c in (0.3, bandwidths.CHOSEN))
+    assert means[chosen] < 0.7 * means[narrow]
+
+
+def test_defaults_find_known_clusters_more_often_than_those_of_peers(quick):
+    found = labelled.scores_of(quick("labelled"), "development")
+    peers = found.peers()
+    assert {"HDBSCAN()", "DBSCAN()"} <= set(peers)
+    assert found.mean(labelled.OURS) > max(map(found.mean, peers))
+
+
+def test_one_gaussian_is_one_cluster_and_a_doubled_one_is_not(quick):
+    rows = quick("one_cluster")
+    for method in one_cluster.BANDWIDTHS:
+        assert one_cluster.rate(select(rows, part="one Gaussian", method=method)) >= 0.97
+    doubled = select(rows, distribution="Gaussian, each column twice", d=1)
+    assert one_cluster.rate(doubled) <= 0.2
+
+
+def test_methods_without_a_score_are_named_with_the_reason():
+    rows = [
+        {"part": "score", "list": "second", "set": "a", "seed": seed, "method": method} | result
+        for seed in (0, 1)
+        for method, result in (
+            (labelled.OURS, {"score": 0.5}),
+            ("HDBSCAN()", {"score": 0.7 + 0.1 * seed}),
+            ("ToMATo", {"reason": "its package is not installed"}),
+        )
+    ]
+    found = labelled.scores_of(rows, "second")
+    assert labelled.strongest(found) == "HDBSCAN()"
+    assert "ToMATo has no scores: its package is not installed" in labelled.remarks(found)
+    assert "*a* (HDBSCAN(), 0.75 instead of 0.50)" in labelled.remarks(found)
+    assert "| **mean** | 0.50 | 0.75 | – * |" in labelled.table(found)
 
 
 def test_prediction_sets_cover(quick):

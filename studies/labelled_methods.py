@@ -1,4 +1,4 @@
-"""The clusterers that labelled.py compares, each as a function from points to labels.
+"""The clusterers of the study "labelled", each as a function from points to labels.
 
 All run with their default settings, with two exceptions. *HDBSCAN, 1 %* sets the least size of a
 cluster. ToMATo and density peaks have no default for the number of clusters: their authors let the
@@ -10,6 +10,7 @@ A peer is imported only when it is used, so that ours can be measured without th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import numpy as np
@@ -30,6 +31,7 @@ def _one_percent(X: Floats, _: int) -> Labels:
 
 
 def _fast_hdbscan(X: Floats, _: int) -> Labels:
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # each core has its process
     import fast_hdbscan
 
     return fast_hdbscan.HDBSCAN().fit_predict(X)

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["SEEDS", "SETS"]
-
-SEEDS = range(10)
+__all__ = ["SETS"]
 
 LabeledData = tuple[NDArray[np.float64], NDArray[np.int64]]
 
