@@ -153,12 +153,13 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
 def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     """Return one positive period per feature, or None if no feature is periodic.
 
-    The period of a feature that is not periodic is infinite.
+    The period of a feature that is not periodic is infinite. The result is a copy, because it is
+    kept after the call, and the caller may change the given array.
     """
     if period is None:
         return None
     try:
-        array = packed(period, dtype=np.float64)
+        array = np.array(period, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,):

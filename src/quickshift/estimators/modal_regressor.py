@@ -4,6 +4,7 @@ from __future__ import annotations  # short types in the output of `help`
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -192,7 +193,8 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
     def _fit(self, data: RegressionData, progress: Progress | None = None) -> None:
         """Fit checked data; the parameters are checked here."""
         self._data = data
-        self._parameters = self.get_params()  # to fit the same model without the held-out rows
+        # Copies, to fit the same model without the held-out rows when they may have changed.
+        self._parameters = deepcopy(self.get_params())
         ratio = check_min_density_ratio(self.min_density_ratio)
         check_not_none(bandwidth=self.bandwidth, tau=self.tau)
         automatic = isinstance(self.tau, str)
