@@ -26,6 +26,11 @@ from quickshift.stages.tree.significance import least_kept
 
 __all__ = ["SHORTEST", "StoredFit"]
 
+# Those that decide the clusters. `get_params` may not have all of them in a subclass.
+_PARAMETERS = (
+    *("bandwidth", "tau", "n_neighbors", "kernel", "n_clusters", "min_significance"),
+    *("min_cluster_size", "metric", "period", "scale", "ties", "rtol"),
+)
 SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
 
 
@@ -84,7 +89,9 @@ class StoredFit(ClusterMixin, PickledWithVersion):
         self.parent_distance_ = self._space.to_user(graph.distance)
         self.density_ = estimate.density(graph.heights)
         self._log_density = self._recut_from = None
-        self._settings = SimpleNamespace(**deepcopy(self.get_params(deep=False)))
+        self._settings = SimpleNamespace(
+            **{name: deepcopy(getattr(self, name)) for name in _PARAMETERS}
+        )
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         self._store_scales(estimate)
