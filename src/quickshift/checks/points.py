@@ -159,7 +159,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     if period is None:
         return None
     try:
-        array = np.array(period, dtype=np.float64, order="C")
+        array = np.array(period, dtype=np.float64, order="C", ndmin=1)
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,):

@@ -341,10 +341,7 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
         check_is_fitted(self)
         single = n_axes(coverage) == 0
         shares = [check_coverage(coverage)] if single else check_coverages(coverage)
-        points = validated(self, X, reset=False)
-        model, (scores, weights) = self._calibrated()
-        modes = model._modes_at(points)
-        sets = [set_around(modes, radius_of_scores(scores, weights, share)) for share in shares]
+        sets = self._sets_at(validated(self, X, reset=False), shares)
         return sets[0] if single else sets
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -395,6 +392,12 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
             self._sorted_responses,
             probabilities=probabilities,
         )
+
+    def _sets_at(self, points: Numbers, coverages: list[float]) -> list[stages.PredictionSet]:
+        """Return one prediction set per coverage, at queries that are already checked."""
+        model, (scores, weights) = self._calibrated()
+        modes = model._modes_at(points)
+        return [set_around(modes, radius_of_scores(scores, weights, c)) for c in coverages]
 
     def _calibrated(self) -> tuple[ModalRegressor, tuple[Floats, Floats]]:
         """Return the model that prediction sets are built on, and its scores and their weights."""
