@@ -193,8 +193,6 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
     def _fit(self, data: RegressionData, progress: Progress | None = None) -> None:
         """Fit checked data; the parameters are checked here."""
         self._data = data
-        # Copies, to fit the same model without the held-out rows when they may have changed.
-        self._parameters = deepcopy(self.get_params())
         ratio = check_min_density_ratio(self.min_density_ratio)
         check_not_none(bandwidth=self.bandwidth, tau=self.tau)
         automatic = isinstance(self.tau, str)
@@ -227,6 +225,8 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
             self._sorted_responses = sort_responses(self._joint, self.tau_)
         self._calibration: tuple[Floats, Floats] | None = None  # scores and weights
         self._split_model: ModalRegressor | None = None  # fitted without the held-out rows
+        # Copies for that model, because it is fitted later, when they may have changed.
+        self._parameters = deepcopy(self.get_params())
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the highest conditional mode at each query.
