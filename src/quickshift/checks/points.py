@@ -180,7 +180,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
 def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
     """Return an array of row indices, of any shape, as int64."""
     array = as_array(rows)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} is of type {array.dtype}, expected row indices (whole numbers).")
     if array.size and not (array.min() >= 0 and array.max() < n_samples):
         raise IndexError(
