@@ -1,6 +1,7 @@
 """Forests: the parent graph cut at tau. Its trees are the clusters and its roots the modes."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -106,6 +107,7 @@ def cut(
     absent = np.flatnonzero(np.isnan(graph.distance)) if n_axes(tau) else None
     length = check_taus(tau, graph.distance.size, ignored=absent)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
+    length = deepcopy(length)  # the forest keeps it, and the caller may change a given array
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
 
 

@@ -1,6 +1,7 @@
 """Cluster trees: the level sets of the density at every level at once (Algorithm 2)."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -468,6 +469,8 @@ def link(
     values = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
+    # The tree keeps both, and the caller may change the given arrays.
+    values, length = values.copy(), deepcopy(length)
     return link_forest(samples, values, forest, length, n_jobs=n_jobs, progress=progress)
 
 
