@@ -194,11 +194,12 @@ class Globe(_Sphere):
     def from_user(self, length: Any, name: str) -> Any:
         arcs = np.asarray(check_arc(length, name), dtype=np.float64)
         chords = 2.0 * np.sin(0.5 * np.minimum(arcs, math.pi))
-        for _ in range(4):  # rounding is off by a unit or two in the last place
-            chords = np.where(_arcs(chords) > arcs, np.nextafter(chords, 0.0), chords)
-        for _ in range(4):
-            longer = np.nextafter(chords, np.inf)
-            chords = np.where(_arcs(longer) <= arcs, longer, chords)
+        with np.errstate(under="ignore"):  # for NumPy, the number after 0 is an underflow
+            for _ in range(4):  # rounding is off by a unit or two in the last place
+                chords = np.where(_arcs(chords) > arcs, np.nextafter(chords, 0.0), chords)
+            for _ in range(4):
+                longer = np.nextafter(chords, np.inf)
+                chords = np.where(_arcs(longer) <= arcs, longer, chords)
         chords = np.where(arcs >= math.pi, LONGEST_CHORD, chords)
         chords = np.where(np.isinf(arcs), np.inf, chords)
         return chords if np.ndim(length) else float(chords)

@@ -511,7 +511,8 @@ class FittedQuickShift(StoredFit):
             own = self.bandwidth_[self.mode_indices_]
             return np.minimum(own[labels] / np.maximum(values, SHORTEST), 1.0)
         own = self.log_density_[self.mode_indices_]
-        return np.exp(np.minimum(values - own[labels], 0.0))
+        with np.errstate(under="ignore"):
+            return np.exp(np.minimum(values - own[labels], 0.0))
 
     def _predict(self, points: Numbers) -> Indices:
         """Label checked points as `predict` does."""

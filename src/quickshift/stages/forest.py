@@ -187,7 +187,8 @@ def cut_into(
     kept = np.isfinite(distance)  # rounding must not change on which side of its length an edge is
     np.maximum(lengths, graph.distance, out=lengths, where=kept)
     removed = np.isinf(distance) & np.isfinite(graph.distance)
-    np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
+    with np.errstate(under="ignore"):
+        np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
     return Forest(labels, roots, lengths, graph)
 
 
