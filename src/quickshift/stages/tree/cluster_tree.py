@@ -62,7 +62,8 @@ class ClusterTree(Bundle):
         Samples closer than this are linked. If there is one length per sample, samples are linked
         that are no farther apart than the larger of their two lengths.
     sizes : ndarray of shape (n_leaves,)
-        Total weight of each leaf's samples.
+        Total weight of each leaf's samples. With ``ties="strict"``, where equal rows may be in
+        different leaves, they share their total weight equally.
     towards : ndarray of shape (n_leaves,), int64
         The higher leaf that takes over a leaf's samples if the leaf is pruned. If the leaf is
         absorbed, this is the leaf on the other side of the saddle where that happens. If it meets
