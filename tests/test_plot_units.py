@@ -135,3 +135,11 @@ def test_dollar_signs_are_no_formulas():
     density = LevelSetDisplay.from_estimator(line, level=0.1, unit="$").plot()
     assert density.ax_.get_ylabel() == r"density (\$$^{-1}$)"
     assert with_unit("x", r"$\mu$m") == r"x ($\mu$m)"
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("kind", ["forest", "decision_graph", "cuts", "tree", "persistence"])
+def test_displays_are_drawn_in_extreme_units(kind, unit):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, (30, 1)), rng.normal(6, 1, (30, 1))])
+    QuickShift(0.5 * unit, tau=unit).fit(x * unit).plot(kind).figure_.canvas.draw()
