@@ -49,6 +49,16 @@ def test_fits_of_data_frames_are_drawn_without_warnings(draw, tmp_path):
     draw(QuickShift(0.1).fit(frame), ModalRegressor().fit(frame, y), tmp_path / "page.html")
 
 
+@pytest.mark.parametrize("period", [None, [9.0]])
+def test_separation_within_an_infinite_radius_is_drawn(period):
+    x = np.random.default_rng(0).normal(size=(60, 1))
+    display = SeparationDisplay.from_estimator(
+        QuickShift(0.3, np.inf, period=period).fit(x), (0, 9)
+    )
+    assert display.r_s == np.inf
+    display.plot().figure_.canvas.draw()
+
+
 # Level sets
 
 
