@@ -87,6 +87,11 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     require_result(graph, ParentGraph, "graph", "climb")
     check_same_samples(_shape(estimate.samples), _shape(graph.samples))
     check_tree_of_graph(tree.leaf_labels.size, graph.samples.n_samples)
+    return assess_by_estimate(tree, estimate, graph)
+
+
+def assess_by_estimate(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
+    """Compute the significance of each leaf as `assess` does, from checked arguments."""
     _, weights = estimate.samples.tree.first_rows()
     least = float(weights.min())
     return assess_by_sums(tree, estimate, graph, lambda x: heights_at_points(estimate, x), least)
@@ -194,6 +199,11 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     require_result(graph, ParentGraph, "graph", "climb")
     check_same_samples(_shape(scale.samples), _shape(graph.samples), "scale")
     check_tree_of_graph(tree.leaf_labels.size, graph.samples.n_samples)
+    return assess_locally(tree, scale, graph)
+
+
+def assess_locally(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) -> ClusterTree:
+    """Compute the significance of each leaf as `assess_by_scale` does, from checked arguments."""
     errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     return assess_by_levels(tree, graph, lambda x: levels_of(scales_at_points(scale, x)[0]), errors)
 
