@@ -438,3 +438,22 @@ def test_infinite_ratio_leaves_what_never_meets_another():
     X, density = [[0.0], [1.0], [2.0], [9.0]], [3.0, 1.0, 2.0, 1.0]
     tree = link(X, density, cut(climb(X, density), 1.5), 1.5)
     np.testing.assert_array_equal(tree.prune(prominence_ratio=np.inf).labels(), [0, 0, 0, 1])
+
+
+def test_arrays_of_the_caller_may_change_after_a_stage() -> None:
+    rng = np.random.default_rng(0)
+    X, given, tau = rng.normal(size=(50, 2)), rng.uniform(size=50), np.full(50, 0.4)
+    expected = given.copy()
+    graph = climb(X, given)
+    forest = cut(graph, tau)
+    tree = link(X, given, forest, tau)
+    given[:], tau[:] = 7.0, 7.0
+    again = link(X, expected, cut(climb(X, expected), np.full(50, 0.4)), np.full(50, 0.4))
+    assert tree == again
+    np.testing.assert_array_equal(cut(graph, 0.4).labels, again.leaf_labels)
+    np.testing.assert_array_equal(forest.tau, np.full(50, 0.4))
+
+
+def test_no_pairs_meet_at_no_levels() -> None:
+    tree = link([[0.0], [1.0]], [1.0, 2.0], cut(climb([[0.0], [1.0]], [1.0, 2.0]), 2.0), 2.0)
+    assert tree.merge_level([], []).shape == (0,)

@@ -414,3 +414,13 @@ def test_modes_become_a_table():
     assert set(table["query"]) == {0, 2}
     np.testing.assert_array_equal(table.loc[table["query"] == 2, "mode"], range(len(found[2])))
     assert [len(here) for here in found] == found.counts.tolist()
+
+
+@pytest.mark.parametrize("name", ["y", "sample_weight"])
+def test_arrays_of_the_caller_may_change_after_joining(name):
+    X, y = samples("plain", 1, 60, seed=0)
+    given = {"y": y, "sample_weight": np.ones(60)}
+    expected = conditional_modes(prepare_joint(X, y, 0.5, sample_weight=np.ones(60)), X[:5], 0.5)
+    joint = prepare_joint(X, bandwidth=0.5, **given)
+    given[name][:] = np.arange(60.0)
+    assert conditional_modes(joint, X[:5], 0.5) == expected

@@ -304,6 +304,13 @@ def test_the_first_sample_within_a_radius_is_that_of_all_pairs(
         np.testing.assert_array_equal(found.heights[found.first_within(order, radius)], highest)
 
 
+def test_no_difference_is_not_negative() -> None:
+    model = QuickShift(0.5, 1.0).fit([[0.0], [0.2], [0.4]])
+    assert (
+        " is 0 less than that" in diagnose(model, pair=(0, 1), separation_radius=1e-9).sentences[-1]
+    )
+
+
 def test_separation_follows_steps_as_long_as_tau() -> None:
     X, density = [[0.0], [1.0], [2.0]], [3.0, 1.0, 2.0]
     assert separation(X, density, 0, 2, r_s=0.5, tau=1.0).level == 1.0

@@ -72,3 +72,11 @@ def test_trees_and_pages_that_cannot_be_completed_change_nothing(
         save()
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("write", ["tree", "explore"])
+def test_folders_that_do_not_exist_are_named(tmp_path: Path, write):
+    model = qs.QuickShift().fit([[0.0], [1.0]])
+    path = tmp_path / "missing" / "file"
+    with pytest.raises(FileNotFoundError, match=r"No such folder; create it .*missing'$"):
+        _ = model.tree_.save(path) if write == "tree" else qs.explore(model, path)

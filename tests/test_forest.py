@@ -354,3 +354,19 @@ def test_a_chain_of_a_million_samples_is_cut_in_linear_time_without_recursion(or
     assert Z.shape == (n - 1, 4)
     assert (Z[:, 2] == 1.0).all()
     assert Z[-1, 3] == n
+
+
+def test_relative_lengths_may_be_zero_and_a_list():
+    graph = climb([[0.0], [100.0], [300.0], [700.0]], [1.0, 2.0, 3.0, 4.0])
+    forest = cut_into(graph, 2, relative_to=[0.0] * 4)  # 100 / 0 is not larger than 400 / 0
+    assert forest.labels.max() == 1
+    np.testing.assert_array_equal(cut(graph, forest.tau).labels, forest.labels)
+    forest = cut_into(graph, 2, relative_to=[1.0, 100.0, 100.0, 1.0])
+    assert forest.roots.tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("lengths", [[np.inf] * 3, [-1.0] * 3, [1.0], 2.0, ["a"] * 3])
+def test_relative_lengths_that_are_no_lengths_are_refused(lengths):
+    graph = climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"relative_to (is|has) .*, expected an array of shape"):
+        cut_into(graph, 2, relative_to=lengths)

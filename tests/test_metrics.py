@@ -172,6 +172,17 @@ def test_whole_turns_of_longitude_change_nothing(X, step, bandwidth):
     np.testing.assert_array_equal(model.predict(turned), model.labels_)
 
 
+def test_places_given_in_both_ways_are_duplicates():
+    rng = np.random.default_rng(0)
+    places = np.repeat(np.round(rng.normal([-17.7, 185.0], 0.5, size=(150, 2)), 2), 6, axis=0)
+    mixed = places.copy()
+    mixed[::2, 1] -= 360.0  # no longer the decimal number, and in other radians than before
+    model, other = (QuickShift(metric="haversine").fit(np.radians(x)) for x in (places, mixed))
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+    np.testing.assert_array_equal(other.bandwidth_, model.bandwidth_)
+    np.testing.assert_array_equal(model.strength(np.radians(mixed)), model.strength_)
+
+
 def test_antipodes_are_pi_apart():
     X = np.array([[0.3, 0.5], [0.3, 0.5], [-0.3, 0.5 - np.pi]])
     model = QuickShift(0.5, metric="haversine", n_clusters=1).fit(X)

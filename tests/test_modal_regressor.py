@@ -536,6 +536,22 @@ def test_arrays_of_the_caller_may_change_after_fit(draw):
     assert_same_set(model.predict_set(QUERIES), expected.predict_set(QUERIES))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"period": [4.0]}, {"bandwidth": [0.1, 0.3]}, {"period": [4.0], "tau": 0.2}],
+    ids=str,
+)
+def test_parameters_of_the_caller_may_change_after_fit(settings):
+    given = {
+        name: np.array(value) if name == "period" else value for name, value in settings.items()
+    }
+    model, expected = (ModalRegressor(**p).fit(*branches()) for p in (given, copy.deepcopy(given)))
+    for name in {"period", "bandwidth"} & set(given):
+        given[name][:] = [0.9] * len(given[name])
+    assert_same_model(model, expected)
+    assert_same_set(model.predict_set(QUERIES), expected.predict_set(QUERIES))
+
+
 @pytest.mark.parametrize("draw", [branches, two_columns])
 def test_arrays_of_the_caller_are_not_written(draw):
     X, y = draw()

@@ -303,6 +303,20 @@ def test_second_column_that_is_constant_changes_nothing_for_gaussians_or_flat_ke
     np.testing.assert_allclose(again.support, modes.support, rtol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["predict_modes", "predict_set"])
+def test_queries_are_indexed_as_in_a_list(name):
+    found = getattr(ModalRegressor().fit(*branches()), name)(QUERIES)
+    np.testing.assert_array_equal(found[-1], found[np.int32(len(QUERIES) - 1)])
+    with pytest.raises(
+        IndexError, match=f"query is {len(QUERIES)}, expected a whole number from -"
+    ):
+        found[len(QUERIES)]
+    with pytest.raises(
+        TypeError, match=r"query is slice\(None, 2, None\), expected a whole number"
+    ):
+        found[:2]
+
+
 def test_one_column_is_one_output():
     X, y = branches()
     flat, column = ModalRegressor().fit(X, y), ModalRegressor().fit(X, y[:, None])

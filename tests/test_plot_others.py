@@ -1,6 +1,7 @@
 """The data behind the displays of one feature, of modal regression and of segmentation."""
 
 import numpy as np
+import pandas
 import pytest
 
 from plot_cases import fits
@@ -8,6 +9,7 @@ from quickshift import (
     ModalRegressor,
     QuickShift,
     boundary_strength,
+    explore,
     mean_color,
     segment_forest,
     trace_branches,
@@ -29,6 +31,32 @@ def line_of(model):
 
 def inside(x, intervals):
     return ((x[:, None] >= intervals[:, 0]) & (x[:, None] <= intervals[:, 1])).any(axis=1)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda model, _, __: LevelSetDisplay.from_estimator(model, level=0.1),
+        lambda model, _, __: SeparationDisplay.from_estimator(model, (0, 1)),
+        lambda _, regression, __: ModalRegressionDisplay.from_estimator(regression),
+        lambda _, regression, path: explore(regression, path),
+    ],
+    ids=["level set", "separation", "regression", "explore"],
+)
+def test_fits_of_data_frames_are_drawn_without_warnings(draw, tmp_path):
+    x, y = two_branches().sample(100, seed=0)
+    frame = pandas.DataFrame(x, columns=["x"])
+    draw(QuickShift(0.1).fit(frame), ModalRegressor().fit(frame, y), tmp_path / "page.html")
+
+
+@pytest.mark.parametrize("period", [None, [9.0]])
+def test_separation_within_an_infinite_radius_is_drawn(period):
+    x = np.random.default_rng(0).normal(size=(60, 1))
+    display = SeparationDisplay.from_estimator(
+        QuickShift(0.3, np.inf, period=period).fit(x), (0, 9)
+    )
+    assert display.r_s == np.inf
+    display.plot().figure_.canvas.draw()
 
 
 # Level sets

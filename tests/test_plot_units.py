@@ -1,6 +1,7 @@
 """Displays of fits whose distances are not those of the features: spheres and scales."""
 
 import numpy as np
+import pandas
 import pytest
 
 from quickshift import QuickShift
@@ -13,6 +14,7 @@ from quickshift.plot import (
     PersistenceDisplay,
     SeparationDisplay,
 )
+from quickshift.plot.axes import with_unit
 from sphere_cases import center_of, to_globe
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
@@ -118,3 +120,26 @@ def test_rows_of_weight_zero_change_no_display_on_a_line():
     assert b.share_below == a.share_below
     a, b = (SeparationDisplay.from_estimator(model, (5, 300)) for model in fits)
     np.testing.assert_allclose(b.separators, a.separators)
+
+
+def test_dollar_signs_are_no_formulas():
+    names = ["price ($)", "cost ($)", "$\\frac{"]
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=names)
+    for features in ((0, 1), (2, 1)):
+        display = ForestDisplay.from_estimator(QuickShift().fit(X), features=features, unit="$")
+        figure = display.plot().figure_
+        figure.canvas.draw()
+        shown = display.ax_.get_xlabel() + display.ax_.get_title()
+        assert shown.count("$") == shown.count(r"\$") > 0
+    line = QuickShift(0.5).fit(X[names[:1]])
+    density = LevelSetDisplay.from_estimator(line, level=0.1, unit="$").plot()
+    assert density.ax_.get_ylabel() == r"density (\$$^{-1}$)"
+    assert with_unit("x", r"$\mu$m") == r"x ($\mu$m)"
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("kind", ["forest", "decision_graph", "cuts", "tree", "persistence"])
+def test_displays_are_drawn_in_extreme_units(kind, unit):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, (30, 1)), rng.normal(6, 1, (30, 1))])
+    QuickShift(0.5 * unit, tau=unit).fit(x * unit).plot(kind).figure_.canvas.draw()

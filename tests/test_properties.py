@@ -238,6 +238,22 @@ def test_copies_and_clones_give_the_same_answers(bandwidth, X):
     assert_same(answers(model, queries), expected, exact=True)  # nothing has changed it
 
 
+# Settings of NumPy
+
+
+@pytest.mark.parametrize("settings", [{}, {"bandwidth": 0.01}, {"metric": "haversine"}], ids=str)
+def test_settings_of_numpy_for_floating_point_errors_do_not_matter(settings):
+    X = blobs(0, 60) * 0.1 - 0.5
+    queries = np.concatenate([X[:5] + 0.05, X[:5] + 0.5])
+    many = {"n_clusters": 50}
+    expected = answers(QuickShift(**settings).fit(X), queries)
+    expected_cut = QuickShift(**settings, **many).fit(X).labels_at(0.0)
+    with np.errstate(all="raise"):
+        assert_same(answers(QuickShift(**settings).fit(X), queries), expected, exact=True)
+        found = QuickShift(**settings, **many).fit(X).labels_at(0.0)
+    np.testing.assert_array_equal(found, expected_cut)
+
+
 # Threads and processes
 
 

@@ -194,6 +194,19 @@ def test_caller_may_reuse_the_arrays_after_the_fit(bandwidth):
     np.testing.assert_array_equal(model.labels_at(0.3), expected.labels_at(0.3))
 
 
+@pytest.mark.parametrize("settings", [{"period": [30.0, 8.0]}, {"scale": [2.0, 3.0]}], ids=str)
+def test_caller_may_reuse_the_parameters_after_the_fit(settings):
+    name, values = next(iter(settings.items()))
+    given = np.array(values)
+    model = QuickShift(**{name: given}).fit(blobs())
+    expected = QuickShift(**{name: given.copy()}).fit(blobs())
+    given[:] = 0.7
+    assert repr(model.summary()) == repr(expected.summary())
+    again, alike = model.recut(tau=0.3), expected.recut(tau=0.3)
+    np.testing.assert_array_equal(again.significance_, alike.significance_)
+    np.testing.assert_array_equal(again.modes_, alike.modes_)
+
+
 @pytest.mark.parametrize(
     "convert", [list, np.float32, np.asfortranarray, np.ma.masked_array], ids=str
 )

@@ -227,3 +227,19 @@ def test_trees_of_many_equal_densities_can_be_loaded(seed, tmp_path):
     assert (tree.significance >= 0).all()
     tree.save(tmp_path / "tree.npz")
     assert ClusterTree.load(tmp_path / "tree.npz") == tree
+
+
+@pytest.mark.parametrize("other", ["tree", "estimate", "graph"])
+def test_parts_of_different_samples_are_refused(other):
+    def parts(n):
+        estimate = stages.fit_estimate(stages.prepare(np.arange(float(n))[:, None]), 1.0)
+        graph = stages.climb(estimate.samples, estimate.sums())
+        density = estimate.density(estimate.sums())
+        tree = stages.link(estimate.samples, density, stages.cut(graph, 1.5), 1.5)
+        return {"tree": tree, "estimate": estimate, "graph": graph}
+
+    given = parts(8) | {other: parts(5)[other]}
+    with pytest.raises(
+        ValueError, match=r"has .*samples.* and graph .*, expected the same samples"
+    ):
+        stages.assess(**given)

@@ -176,6 +176,23 @@ def test_y_is_ignored(X):
     )
 
 
+class FewClusters(QuickShift):
+    """A subclass with a single parameter, as scikit-learn allows."""
+
+    def __init__(self, k=2):
+        super().__init__(n_clusters=k)
+        self.k = k
+
+
+def test_subclass_may_have_fewer_parameters(X):
+    model, plain = FewClusters(3).fit(X), QuickShift(n_clusters=3).fit(X)
+    assert repr(model.summary()) == repr(plain.summary())
+    model.plot("cuts")
+    again = model.recut(n_clusters=2)
+    assert isinstance(again, FewClusters)
+    np.testing.assert_array_equal(again.labels_, plain.labels_for(2))
+
+
 def test_short_representation_shows_what_was_changed():
     assert repr(QuickShift()) == "QuickShift()"
     assert repr(QuickShift(tau=2.0)) == "QuickShift(tau=2.0)"

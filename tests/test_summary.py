@@ -2,6 +2,7 @@
 
 import re
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -265,3 +266,14 @@ def test_numbers_of_neighbors_that_found_one_cluster_as_well_are_named():
     for settings in ({"n_clusters": 1}, {"tau": 100.0}, {"n_neighbors": 20}):
         chosen = QuickShift(**settings).fit(X).summary().chosen
         assert not any("found one cluster, too" in text for text in chosen)
+
+
+def test_one_neighbor_is_the_nearest_sample():
+    summary = QuickShift(n_neighbors=1).fit([[0.0], [1.0], [3.0]]).summary()
+    assert "the mean distance r to the nearest sample;" in str(summary)
+
+
+def test_numbers_of_every_type_can_be_pasted():
+    X = [[0.0], [1.0], [3.0]]
+    model = QuickShift(Fraction(1, 2), Fraction(3, 2), min_cluster_size=Fraction(5, 2)).fit(X)
+    assert "QuickShift(bandwidth=0.5, tau=1.5, min_cluster_size=2.5).fit(X)" in str(model.summary())

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOENT
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -24,6 +25,9 @@ def published(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.{uuid4().hex[:8]}")
+    if not path.parent.is_dir():
+        message = "No such folder; create it first, or write to another one"
+        raise FileNotFoundError(ENOENT, message, str(path.parent))
     try:
         with temporary.open("wb") as file:
             yield file

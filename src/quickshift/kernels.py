@@ -105,7 +105,8 @@ class Kernel:
         """
         t = np.asarray(t, dtype=np.float64)
         outside = t > self.support if self.closed else t >= self.support
-        with np.errstate(over="ignore"):  # t² overflows for very distant points; exp(-inf) is 0
+        # t² overflows for very distant points, and exp(-t²) underflows to 0.
+        with np.errstate(over="ignore", under="ignore"):
             k = self.inside(np.minimum(t, self.support))
         return np.where(outside, 0.0, np.maximum(k, 0.0))
 

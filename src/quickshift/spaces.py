@@ -32,6 +32,8 @@ __all__ = ["Space", "space_of", "unscaled_space"]
 # Coordinates on a sphere are rounded to multiples of 2^-50, so that longitudes do not matter at the
 # poles, where cos(π/2) is 6e-17 in floating point, and that -π and π are the same longitude.
 _GRID = math.ldexp(1.0, 50)
+_DECIMALS = 9  # of longitudes in degrees that are reduced by whole turns without rounding errors
+_SAME_DEGREES = 2.0**-42  # four units in the last place of 360
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -180,6 +182,7 @@ class Globe(_Sphere):
         check_places(points)
         latitude, longitude = points.T.astype(np.float64)
         latitude = np.clip(latitude, -math.pi / 2, math.pi / 2)
+        longitude = _without_turns(longitude)
         ring = np.cos(latitude)
         rows = [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
         return _on_grid(np.column_stack(rows))
@@ -191,14 +194,27 @@ class Globe(_Sphere):
     def from_user(self, length: Any, name: str) -> Any:
         arcs = np.asarray(check_arc(length, name), dtype=np.float64)
         chords = 2.0 * np.sin(0.5 * np.minimum(arcs, math.pi))
-        for _ in range(4):  # rounding is off by a unit or two in the last place
-            chords = np.where(_arcs(chords) > arcs, np.nextafter(chords, 0.0), chords)
-        for _ in range(4):
-            longer = np.nextafter(chords, np.inf)
-            chords = np.where(_arcs(longer) <= arcs, longer, chords)
+        with np.errstate(under="ignore"):  # for NumPy, the number after 0 is an underflow
+            for _ in range(4):  # rounding is off by a unit or two in the last place
+                chords = np.where(_arcs(chords) > arcs, np.nextafter(chords, 0.0), chords)
+            for _ in range(4):
+                longer = np.nextafter(chords, np.inf)
+                chords = np.where(_arcs(longer) <= arcs, longer, chords)
         chords = np.where(arcs >= math.pi, LONGEST_CHORD, chords)
         chords = np.where(np.isinf(arcs), np.inf, chords)
         return chords if np.ndim(length) else float(chords)
+
+
+def _without_turns(longitude: Floats) -> Floats:
+    """Reduce longitudes of up to nine decimals of a degree to at most half a turn.
+
+    190° and -170° then have the same coordinates to the last bit. Otherwise, a place that is given
+    in both ways would be two locations about 1e-15 apart, whose local scales are meaningless.
+    """
+    degrees = np.degrees(longitude)
+    short = np.round(degrees, _DECIMALS)
+    turned = np.radians(np.round(short - 360.0 * np.rint(short / 360.0), _DECIMALS))
+    return np.where(np.abs(short - degrees) < _SAME_DEGREES, turned, longitude)
 
 
 def _arcs(chords: Floats) -> Floats:

@@ -28,6 +28,7 @@ __all__ = [
     "check_n_neighbors",
     "check_n_trees",
     "check_one_cut",
+    "check_relative_lengths",
     "check_rtol",
     "check_scale_underflow",
     "check_taus",
@@ -97,6 +98,22 @@ def check_taus(
     if wrong.any():
         raise ValueError("tau has negative or NaN entries, expected lengths of at least 0.")
     return lengths
+
+
+def check_relative_lengths(lengths: Any, n: int, ignored: Indices) -> Floats:
+    """Return one finite length of at least 0 per sample; NaN is allowed in the ignored rows."""
+    given = as_array(lengths)
+    expected = f"an array of shape ({n},) with one finite length of at least 0 per sample"
+    if given.shape != (n,) or given.dtype.kind not in "fiu":
+        raise ValueError(f"relative_to is {shown(lengths)}, expected {expected}.")
+    array = packed(given, dtype=np.float64)
+    wrong = ~((array >= 0) & (array < np.inf))
+    wrong[ignored] = False
+    if wrong.any():
+        raise ValueError(
+            f"relative_to has the entry {float(array[wrong][0])!r}, expected {expected}."
+        )
+    return array
 
 
 def check_local(kernel: str, n_neighbors: Any, *, local: bool) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "check_nonnegative",
     "check_not_none",
     "check_path",
+    "check_position",
     "check_positive",
     "check_real",
     "check_tau",
@@ -142,6 +143,23 @@ def check_count(value: Any, name: str, most: int, what: str = "the number of sam
     if not 1 <= number <= most:
         raise ValueError(f"{name} is {value!r}, expected {expected}, {what}.")
     return number
+
+
+def check_position(value: Any, name: str, n: int) -> int:
+    """Return a position in a sequence of ``n``, of which negative ones count from the end.
+
+    It ends a loop over the sequence by an IndexError, as sequences do.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(
+            f"{name} is {shown(value)}, expected a whole number, the position of one {name}. Index "
+            f"several of them one after the other."
+        )
+    if not -n <= value < n:
+        raise IndexError(
+            f"{name} is {_short(value)}, expected a whole number from {-n} to {n - 1}."
+        )
+    return int(value) % n
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...], otherwise: str = "") -> str:

@@ -153,12 +153,13 @@ def check_weights(weights: ArrayLike | None, n_samples: int) -> Floats | None:
 def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
     """Return one positive period per feature, or None if no feature is periodic.
 
-    The period of a feature that is not periodic is infinite.
+    The period of a feature that is not periodic is infinite. The result is a copy, because it is
+    kept after the call, and the caller may change the given array.
     """
     if period is None:
         return None
     try:
-        array = packed(period, dtype=np.float64)
+        array = np.array(period, dtype=np.float64, order="C", ndmin=1)
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (n_features,):
@@ -179,7 +180,7 @@ def check_period(period: ArrayLike | None, n_features: int) -> Floats | None:
 def check_rows(rows: ArrayLike, name: str, n_samples: int) -> Indices:
     """Return an array of row indices, of any shape, as int64."""
     array = as_array(rows)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} is of type {array.dtype}, expected row indices (whole numbers).")
     if array.size and not (array.min() >= 0 and array.max() < n_samples):
         raise IndexError(

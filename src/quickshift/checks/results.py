@@ -18,6 +18,7 @@ __all__ = [
     "check_row_pair",
     "check_same_rows",
     "check_same_samples",
+    "check_tree_of_graph",
     "require_result",
 ]
 
@@ -61,12 +62,23 @@ def check_bare_samples(sample_weight: Any, period: Any) -> None:
         )
 
 
-def check_same_samples(estimate: tuple[int, int], graph: tuple[int, int]) -> None:
+def check_same_samples(
+    estimate: tuple[int, int], graph: tuple[int, int], name: str = "estimate"
+) -> None:
     """Raise if an estimate and a parent graph have samples of different shapes."""
     if estimate != graph:
         raise ValueError(
-            f"estimate has samples of shape {estimate} and graph of shape {graph}, expected the "
-            f"same samples. Pass the graph that `climb` returns for estimate.samples."
+            f"{name} has samples of shape {estimate} and graph of shape {graph}, expected the "
+            f"same samples. Pass the graph that `climb` returns for {name}.samples."
+        )
+
+
+def check_tree_of_graph(n_tree: int, n_graph: int) -> None:
+    """Raise if a cluster tree and a parent graph have different numbers of samples."""
+    if n_tree != n_graph:
+        raise ValueError(
+            f"tree has {n_tree} samples and graph {n_graph}, expected the same samples. Pass the "
+            f"tree that `link` returns for the forest that was cut from this graph."
         )
 
 

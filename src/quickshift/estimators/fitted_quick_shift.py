@@ -57,7 +57,8 @@ class FittedQuickShift(StoredFit):
 
         A point equal to a sample takes that sample's label. Any other point takes the label of the
         nearest sample of higher density within `tau_`, or of the nearest sample if there is none.
-        With local scale, the point has a tau of its own, measured as that of the samples.
+        With local scale, the point has a tau of its own, measured as that of the samples, and
+        multiplied by the same factor if `n_clusters` exceeds the number of modes (see `tau_`).
 
         Parameters
         ----------
@@ -510,7 +511,8 @@ class FittedQuickShift(StoredFit):
             own = self.bandwidth_[self.mode_indices_]
             return np.minimum(own[labels] / np.maximum(values, SHORTEST), 1.0)
         own = self.log_density_[self.mode_indices_]
-        return np.exp(np.minimum(values - own[labels], 0.0))
+        with np.errstate(under="ignore"):
+            return np.exp(np.minimum(values - own[labels], 0.0))
 
     def _predict(self, points: Numbers) -> Indices:
         """Label checked points as `predict` does."""

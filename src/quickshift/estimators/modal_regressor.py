@@ -4,6 +4,7 @@ from __future__ import annotations  # short types in the output of `help`
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -192,7 +193,6 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
     def _fit(self, data: RegressionData, progress: Progress | None = None) -> None:
         """Fit checked data; the parameters are checked here."""
         self._data = data
-        self._parameters = self.get_params()  # to fit the same model without the held-out rows
         ratio = check_min_density_ratio(self.min_density_ratio)
         check_not_none(bandwidth=self.bandwidth, tau=self.tau)
         automatic = isinstance(self.tau, str)
@@ -225,6 +225,8 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
             self._sorted_responses = sort_responses(self._joint, self.tau_)
         self._calibration: tuple[Floats, Floats] | None = None  # scores and weights
         self._split_model: ModalRegressor | None = None  # fitted without the held-out rows
+        # Copies for that model, because it is fitted later, when they may have changed.
+        self._parameters = deepcopy(self.get_params())
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the highest conditional mode at each query.
@@ -339,10 +341,7 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
         check_is_fitted(self)
         single = n_axes(coverage) == 0
         shares = [check_coverage(coverage)] if single else check_coverages(coverage)
-        points = validated(self, X, reset=False)
-        model, (scores, weights) = self._calibrated()
-        modes = model._modes_at(points)
-        sets = [set_around(modes, radius_of_scores(scores, weights, share)) for share in shares]
+        sets = self._sets_at(validated(self, X, reset=False), shares)
         return sets[0] if single else sets
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -393,6 +392,12 @@ class ModalRegressor(RegressorMixin, PickledWithVersion):
             self._sorted_responses,
             probabilities=probabilities,
         )
+
+    def _sets_at(self, points: Numbers, coverages: list[float]) -> list[stages.PredictionSet]:
+        """Return one prediction set per coverage, at queries that are already checked."""
+        model, (scores, weights) = self._calibrated()
+        modes = model._modes_at(points)
+        return [set_around(modes, radius_of_scores(scores, weights, c)) for c in coverages]
 
     def _calibrated(self) -> tuple[ModalRegressor, tuple[Floats, Floats]]:
         """Return the model that prediction sets are built on, and its scores and their weights."""

@@ -111,7 +111,7 @@ class QuickShift(CallbackSupportMixin, FittedQuickShift):
     min_cluster_size : float, default=1
         Least number of samples (total weight) of a cluster. After the modes have been chosen,
         smaller clusters are merged into those that they meet first. The cluster of the highest
-        mode always stays.
+        mode always stays. With ``ties="strict"``, equal rows share their total weight equally.
     metric : {"euclidean", "periodic", "haversine", "cosine"}, default="euclidean"
         How distances are measured. "periodic" takes `period` into account. It is implied if
         `period` is given.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # short types in the output of `help`
 
+from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,11 @@ from quickshift.stages.tree.significance import least_kept
 
 __all__ = ["SHORTEST", "StoredFit"]
 
+# Those that decide the clusters. `get_params` may not have all of them in a subclass.
+_PARAMETERS = (
+    *("bandwidth", "tau", "n_neighbors", "kernel", "n_clusters", "min_significance"),
+    *("min_cluster_size", "metric", "period", "scale", "ties", "rtol"),
+)
 SHORTEST = float(np.finfo(np.float64).tiny)  # replaces a tau of 0, which is due to underflow
 
 
@@ -53,7 +59,7 @@ class StoredFit(ClusterMixin, PickledWithVersion):
     _log_density: Floats | None  # computed on first access
     _modes: Floats | None  # copied on first access
     _tree: ClusterTree | None  # linked on first access
-    _settings: SimpleNamespace  # the parameters of the fit, which `set_params` may change later
+    _settings: SimpleNamespace  # copies of the parameters of the fit, which may change later
     _weighted: bool  # whether the fit had sample weights
     _recut_from: str | None  # after a recut, the Python code that gives these clusters
     _tau: float | Floats  # tau of the cut, also of samples of weight zero
@@ -83,7 +89,9 @@ class StoredFit(ClusterMixin, PickledWithVersion):
         self.parent_distance_ = self._space.to_user(graph.distance)
         self.density_ = estimate.density(graph.heights)
         self._log_density = self._recut_from = None
-        self._settings = SimpleNamespace(**self.get_params(deep=False))
+        self._settings = SimpleNamespace(
+            **{name: deepcopy(getattr(self, name)) for name in _PARAMETERS}
+        )
         self._absent = np.flatnonzero(np.isnan(graph.heights))
         self._absent_points = points[self._absent]
         self._store_scales(estimate)

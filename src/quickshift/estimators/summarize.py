@@ -1,5 +1,6 @@
 """The parts of a summary, read off a fitted QuickShift."""
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,9 +124,9 @@ def _reason(fitted: "QuickShift", significance: float, number: int, strongest: f
         return f"{settings.n_clusters} clusters were asked for"
     least = settings.min_significance
     if not isinstance(least, str) and significance < least:
-        return f"less than min_significance={least:g}"
+        return f"less than min_significance={float(least):g}"
     if size > 1 and significance >= fitted.min_significance_:
-        return f"merged because of min_cluster_size={size:g}"
+        return f"merged because of min_cluster_size={float(size):g}"
     if significance < chance:
         return f"below the chance level {chance:.3g}"
     return (
@@ -172,8 +173,9 @@ def _moves(fitted: "QuickShift") -> list[str]:
         tried = f", since {usual} neighbors found one cluster only"
     elif others := _tried_as_well(fitted):
         tried = f"; {' and '.join(map(str, others))} neighbors found one cluster, too"
+    nearest = "nearest sample" if k == 1 else f"{k} nearest samples"
     lines = [
-        f"Density: from the mean distance r to the {k} nearest samples{tried}; "
+        f"Density: from the mean distance r to the {nearest}{tried}; "
         f"median r {np.median(fitted.bandwidth_):.4g}."
     ]
     if np.ndim(tau) == 0:
@@ -214,7 +216,7 @@ def _mode_lines(fitted: "QuickShift") -> list[str]:
         kept = f"Modes: {n_modes} found, the {settings.n_clusters} most significant are kept."
     elif not isinstance(settings.min_significance, str):
         least = settings.min_significance
-        kept = f"Modes: {n_modes} found, those of significance {least:g} or more are kept."
+        kept = f"Modes: {n_modes} found, those of significance {float(least):g} or more are kept."
     else:
         kept = (
             f"Modes: {n_modes} found, {fitted.n_clusters_} kept. The chance level is "
@@ -222,7 +224,8 @@ def _mode_lines(fitted: "QuickShift") -> list[str]:
             f"except the highest exceeds it."
         )
     if settings.min_cluster_size > 1 and isinstance(settings.tau, str):
-        kept += f" Then clusters below min_cluster_size={settings.min_cluster_size:g} are merged."
+        size = float(settings.min_cluster_size)
+        kept += f" Then clusters below min_cluster_size={size:g} are merged."
     return [kept, f"{REPRODUCE}{reproduce(fitted)}"]
 
 
@@ -268,6 +271,8 @@ def literal(value: Any) -> str:
     """Return a value as Python source."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Real) and not isinstance(value, int | float):  # such as a Fraction
+        value = float(value)
     return repr(value).replace("inf", "numpy.inf") if not isinstance(value, str) else repr(value)
 
 

@@ -61,7 +61,7 @@ def pack_regression(model: ModalRegressor, names: Any) -> bytes:
     rows, described, sections = pack_columns(columns)
     sections["rows"] = Section(drawn[rows], "i32")
     branches = [_branches_at(model, grid, ratio) for ratio in ratios.tolist()]
-    sets = model.predict_set(grid[:, None], coverages.tolist())
+    sets = model._sets_at(grid[:, None], coverages.tolist())
     header = {
         "kind": "regression",
         "n": rows.size,

@@ -22,6 +22,7 @@ __all__ = [
     "Theme",
     "drawn_density",
     "new_axes",
+    "plain",
     "point_size",
     "set_counts",
     "set_log_scale",
@@ -122,8 +123,21 @@ def point_size(ax: Axes, n_points: int) -> float:
     return float(np.clip(0.12 * area / max(n_points, 1), 0.5, 22.0))
 
 
+def plain(text: str) -> str:
+    r"""Return a text in which matplotlib does not take dollar signs for the ends of a formula.
+
+    Examples
+    --------
+    >>> print(plain("price ($) and cost ($)"))
+    price (\$) and cost (\$)
+    """
+    return text.replace("$", r"\$")
+
+
 def with_unit(name: str, unit: str | None, power: int = 1) -> str:
     """Return the label of an axis, with a unit in parentheses if there is one.
+
+    The unit may be a formula, which has two dollar signs; the name is always plain text.
 
     Examples
     --------
@@ -131,8 +145,10 @@ def with_unit(name: str, unit: str | None, power: int = 1) -> str:
     ('move (km)', 'density (km$^{-2}$)', 'x0')
     """
     check_unit(unit)
+    name = plain(name)
     if not unit:
         return name
+    unit = plain(unit) if unit.count("$") % 2 else unit
     return f"{name} ({unit})" if power == 1 else f"{name} ({unit}$^{{{power}}}$)"
 
 

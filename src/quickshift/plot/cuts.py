@@ -175,7 +175,7 @@ class CutsDisplay(Display):
         lengths = np.log10(self.plateaus[:, 1] / self.plateaus[:, 0])
         for (low, high, _), share in zip(self.plateaus, lengths / lengths[0], strict=True):
             ax.axvspan(low, high, color=theme.muted, alpha=0.08 + 0.22 * share, linewidth=0)
-        middle = np.sqrt(self.plateaus[:, 0] * self.plateaus[:, 1])
+        middle = np.sqrt(self.plateaus[:, 0]) * np.sqrt(self.plateaus[:, 1])
         texts = [f"{count:.0f}" for count in self.plateaus[:, 2]]
         spread_labels(ax, theme, middle, self.plateaus[:, 2], texts)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from quickshift.arrays import Flags, Floats, Indices
 from quickshift.bundles import counted
 from quickshift.checks.plots import check_drawn_points, check_features
-from quickshift.plot.axes import Theme, point_size, set_title, spread_labels, with_unit
+from quickshift.plot.axes import Theme, plain, point_size, set_title, spread_labels, with_unit
 from quickshift.plot.display import Display
 from quickshift.plot.fitted import (
     coordinates_of,
@@ -284,7 +284,7 @@ def _features_text(names: list[str], chosen: list[int]) -> str:
     """Say which features are drawn, if not all of them are."""
     if len(names) == len(chosen):
         return ""
-    first, second = (names[feature] for feature in chosen)
+    first, second = (plain(names[feature]) for feature in chosen)
     return f"features {first} and {second} of {len(names)}"
 
 

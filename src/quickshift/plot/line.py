@@ -46,7 +46,8 @@ def density_curve(model: QuickShift, x: Floats) -> tuple[Floats, Floats]:
     modes = model.modes_[:, 0]
     count = max(_CURVE_POINTS, _POINTS_PER_MODE * len(modes))
     grid = np.union1d(np.linspace(low, high, count), modes)
-    density = np.exp(model.score_samples(grid[:, None]))
+    with np.errstate(under="ignore"):
+        density = np.exp(model._log_density_at(model._space.embed(grid[:, None])))
     if isinstance(model._estimate, LocalScale):
         order = np.argsort(x, kind="stable")
         between = np.interp(grid, x[order], model.density_[order])

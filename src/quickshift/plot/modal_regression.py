@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import counted
 from quickshift.checks.plots import check_one_feature
-from quickshift.checks.regression import check_grid, check_one_output
+from quickshift.checks.regression import check_coverage, check_grid, check_one_output
 from quickshift.checks.results import check_model
 from quickshift.estimators.modal_regressor import ModalRegressor
 from quickshift.estimators.trace import trace_branches
@@ -136,7 +136,7 @@ class ModalRegressionDisplay(Display):
             y=data.y[rows],
             grid=at,
             branches=trace_branches(fitted, at),
-            prediction_set=fitted.predict_set(at[:, None], coverage),
+            prediction_set=fitted._sets_at(at[:, None], [check_coverage(coverage)])[0],
             coverage=coverage,
             mean=_kernel_mean(fitted, at),
             n_samples=len(x),

@@ -171,7 +171,8 @@ class SeparationDisplay(Display):
         balls = [("A", self.ends[0, 0], red), ("B", self.ends[1, 0], red)]
         balls += [("S", place, gold) for place in self.separators]
         for name, place, color in balls:
-            ax.axvspan(place - self.r_s, place + self.r_s, color=color, alpha=0.18, linewidth=0)
+            low, high = max(place - self.r_s, self.grid[0]), min(place + self.r_s, self.grid[-1])
+            ax.axvspan(low, high, color=color, alpha=0.18, linewidth=0)
             height = float(np.interp(place, self.grid, self.density))
             ax.plot([place], [height], "o", color=theme.ink, markersize=5, zorder=4)
             offset = (0, -13) if name == "S" else (0, 5)

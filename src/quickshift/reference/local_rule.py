@@ -82,7 +82,8 @@ def local_clusters(
         Number of modes that stay, whatever the threshold is: the most significant ones at scale 1
         or at `n_neighbors`. If there are fewer modes, the moves that are longest relative to
         tau(x) are cut as well; of equally long ones, those of higher samples. The modes that this
-        adds are linked by the same tau as all others.
+        adds are linked by the same tau as all others. Rows of weight zero then move by their tau
+        times the longest relative move that was kept.
     sample_weight, period
         As in `local_scale`.
     ties : {"total", "strict"}
@@ -134,9 +135,9 @@ def _clusters_at(
     run = prepare(replace(given, tau=tau, density=-r if given.density is None else given.density))
     rows, n = run.ordered.rows, len(run.density)
     up, distance = climb(run.ordered)
-    graph = cut(up, distance, run.tau[rows])
+    graph, factor = cut(up, distance, run.tau[rows]), 1.0
     if n_clusters is not None:
-        graph = _cut_into(n_clusters, graph, distance, run.tau[rows])
+        graph, factor = _cut_into(n_clusters, graph, distance, run.tau[rows])
     tree_of, roots = trees(graph)
     modes = find_modes(run, locations, up, (tree_of, roots), K)
     if n_clusters is None:
@@ -147,18 +148,25 @@ def _clusters_at(
     labels, outside = np.empty(n, dtype=np.int64), np.setdiff1d(np.arange(n), rows)
     labels[rows] = label_of
     points, heights = samples.points[outside], run.heights[outside]
-    labels[outside] = assign(run.ordered, label_of, run.tau[outside], points, heights)
+    labels[outside] = assign(run.ordered, label_of, factor * run.tau[outside], points, heights)
     Z = modes.significance
     return LocalClusters(labels, rows[roots[kept]], Z[kept], K, rows[roots], Z)
 
 
-def _cut_into(n_clusters: int, graph: Indices, distance: Floats, tau: Floats) -> Indices:
-    """Cut more moves, the longest relative to tau first, if G has fewer than `n_clusters` trees."""
+def _cut_into(
+    n_clusters: int, graph: Indices, distance: Floats, tau: Floats
+) -> tuple[Indices, float]:
+    """Cut more moves, the longest relative to tau first, if G has fewer than `n_clusters` trees.
+
+    Returns the graph and the multiple of tau that the longest moves kept have; 1 if none are cut.
+    """
     most = int((distance > 0).sum())
     if not 1 <= n_clusters <= most:
         raise ValueError(f"n_clusters must lie in 1..{most}, got {n_clusters!r}")
     places = np.arange(len(graph))
     if (graph == places).sum() >= n_clusters:
-        return graph
-    longest = np.argsort(-distance / tau, kind="stable")[:n_clusters]
-    return np.where(np.isin(places, longest), places, graph)
+        return graph, 1.0
+    relative = distance / tau
+    order = np.argsort(-relative, kind="stable")
+    removed, kept = order[:n_clusters], order[n_clusters:]
+    return np.where(np.isin(places, removed), places, graph), float(relative[kept].max(initial=0.0))

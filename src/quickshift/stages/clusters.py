@@ -29,7 +29,7 @@ from quickshift.stages.tree.chance import chance_significance
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
 from quickshift.stages.tree.pruning import contract, small_leaves
 from quickshift.stages.tree.significance import (
-    assess,
+    assess_by_estimate,
     keep_most_significant,
     least_kept,
     without_chance,
@@ -270,7 +270,8 @@ def assessed_tree(
     assert isinstance(forest.tau, float)  # a kernel density has one tau for all samples
     tau = max(forest.tau, SHORTEST)
     tree = link_forest(graph.samples, graph.heights, forest, tau, n_jobs=n_jobs, progress=progress)
-    return assess(replace(tree, log_unit=estimate.log_constant), estimate, graph)
+    tree = replace(tree, log_unit=estimate.log_constant)
+    return assess_by_estimate(tree, estimate, graph)
 
 
 def in_densities(tree: ClusterTree, to_density: Callable[[Floats], Floats]) -> ClusterTree:

@@ -157,7 +157,8 @@ def sums_at_points(estimate: Estimate, points: Numbers) -> tuple[Floats, Floats]
 def heights_at_points(estimate: Estimate, points: Numbers) -> Floats:
     """Sum profiles at other points as plain numbers, see `Estimate.heights_at`."""
     values, log_scales = sums_at_points(estimate, points)
-    heights: Floats = values * np.exp(log_scales)
+    with np.errstate(under="ignore"):
+        heights: Floats = values * np.exp(log_scales)
     return heights
 
 

@@ -1,6 +1,7 @@
 """Forests: the parent graph cut at tau. Its trees are the clusters and its roots the modes."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from quickshift import _core
 from quickshift.arrays import Floats, Indices
 from quickshift.bundles import Bundle, counted, span
-from quickshift.checks.clustering import check_n_trees, check_taus
+from quickshift.checks.clustering import check_n_trees, check_relative_lengths, check_taus
 from quickshift.checks.numbers import check_count, n_axes
 from quickshift.checks.results import check_parents_have_weight, require_result
 from quickshift.memory import cut_bytes, require_memory
@@ -106,6 +107,7 @@ def cut(
     absent = np.flatnonzero(np.isnan(graph.distance)) if n_axes(tau) else None
     length = check_taus(tau, graph.distance.size, ignored=absent)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
+    length = deepcopy(length)  # the forest keeps it, and the caller may change a given array
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
 
 
@@ -128,7 +130,7 @@ def cut_into(
     graph: ParentGraph,
     n_clusters: int,
     *,
-    relative_to: Floats | None = None,
+    relative_to: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
@@ -144,8 +146,9 @@ def cut_into(
         From `climb`.
     n_clusters : int
         Number of trees wanted.
-    relative_to : ndarray of shape (n_samples,), optional
-        Edges are compared by their length divided by this length of their sample.
+    relative_to : array-like of shape (n_samples,), optional
+        Edges are compared by their length divided by this length of their sample, which is finite
+        and not negative.
     n_jobs : int, optional
         Number of threads; None for all cores.
     progress : callable, optional
@@ -171,22 +174,30 @@ def cut_into(
     wanted = check_count(n_clusters, "n_clusters", most, what)
     check_n_trees(wanted, least)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
-    compared = graph
+    compared, lengths = graph, None
     if relative_to is not None:
         absent = np.flatnonzero(np.isnan(graph.distance))
-        lengths = check_taus(relative_to, graph.distance.size, ignored=absent)
-        compared = replace(graph, distance=graph.distance / np.maximum(lengths, _SMALLEST))
+        lengths = check_relative_lengths(relative_to, graph.distance.size, absent)
+        compared = replace(graph, distance=_relative(graph.distance, lengths))
     distance, tau = without_longest(compared, wanted)
     with reporting(progress, "cut_into"):
         labels, roots = number_trees(compared, distance, tau, n_jobs)
-    if relative_to is None:
+    if lengths is None:
         return Forest(labels, roots, tau, graph)
-    lengths = tau * relative_to
+    lengths = tau * lengths
     kept = np.isfinite(distance)  # rounding must not change on which side of its length an edge is
     np.maximum(lengths, graph.distance, out=lengths, where=kept)
     removed = np.isinf(distance) & np.isfinite(graph.distance)
-    np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
+    with np.errstate(under="ignore"):
+        np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
     return Forest(labels, roots, lengths, graph)
+
+
+def _relative(distance: Floats, lengths: Floats) -> Floats:
+    """Divide distances by lengths; only those of roots, which are infinite, become infinite."""
+    with np.errstate(over="ignore"):
+        quotients = np.minimum(distance / np.maximum(lengths, _SMALLEST), _LARGEST)
+    return np.where(np.isinf(distance), np.inf, quotients)
 
 
 def numbers_of_trees(graph: Edges) -> tuple[int, int]:

@@ -34,7 +34,7 @@ from quickshift.stages.parent_graph import ParentGraph, find_parents
 from quickshift.stages.samples import Samples
 from quickshift.stages.tree.chance import chance_by_scale
 from quickshift.stages.tree.cluster_tree import ClusterTree, link_forest
-from quickshift.stages.tree.significance import assess_by_scale
+from quickshift.stages.tree.significance import assess_locally
 
 __all__ = ["LocalClusters", "find_local_clusters"]
 
@@ -257,4 +257,4 @@ def tree_by_scale(
         progress=progress,
     )
     tree = replace(tree, log_unit=scale.log_constant, power=float(n_varying(scale.samples)))
-    return assess_by_scale(tree, scale, forest.graph)
+    return assess_locally(tree, scale, forest.graph)

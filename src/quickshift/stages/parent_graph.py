@@ -132,6 +132,7 @@ def climb(
     heights = check_density(density, samples.n_samples, ignored=samples.tree.absent_rows())
     shape = samples.n_samples, samples.n_features
     require_memory(climb_bytes(*shape), "climb", shape)
+    heights = heights.copy()  # the graph keeps them, and the caller may change the given array
     return find_parents(samples, heights, ties, bits, n_jobs=n_jobs, progress=progress)
 
 

@@ -163,7 +163,7 @@ def _separation_sentence(
         return (
             f"{rows} are not ({r_s:.4g}, δ)-separated for any δ: every set that separates them is "
             f"within {r_s:.4g} of a sample of density {level:.4g} or more, but the lowest density "
-            f"within {r_s:.4g} of the two rows is {-delta:.4g} less than that."
+            f"within {r_s:.4g} of the two rows is {abs(delta):.4g} less than that."
         )
     weakly = f"certified for every δ below {weak:.4g}" if weak > 0 else "not certified for any δ"
     return (

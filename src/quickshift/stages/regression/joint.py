@@ -291,8 +291,8 @@ def checked_data(
     require_memory(joint_bytes(points, responses), "prepare_joint", points.shape)
     return RegressionData(
         points,
-        responses,
-        np.ones(len(points)) if weights is None else weights,
+        responses.copy(),  # the estimate keeps it, and the caller may change the given array
+        np.ones(len(points)) if weights is None else weights.copy(),
         check_period(period, points.shape[1]),
         kernel,
         rtol,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import index
 
 import numpy as np
 
 from quickshift.arrays import Indices
 from quickshift.bundles import Bundle, counted
+from quickshift.checks.numbers import check_position
 
 __all__ = ["Ragged"]
 
@@ -52,5 +52,5 @@ class Ragged(Bundle):
 
     def _slice_of(self, query: int) -> slice:
         """Return where the elements of one query are in the flat arrays."""
-        i = range(len(self))[index(query)]
+        i = check_position(query, "query", len(self))
         return slice(self.offsets[i], self.offsets[i + 1])

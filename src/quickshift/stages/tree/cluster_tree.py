@@ -1,6 +1,7 @@
 """Cluster trees: the level sets of the density at every level at once (Algorithm 2)."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,7 +62,8 @@ class ClusterTree(Bundle):
         Samples closer than this are linked. If there is one length per sample, samples are linked
         that are no farther apart than the larger of their two lengths.
     sizes : ndarray of shape (n_leaves,)
-        Total weight of each leaf's samples.
+        Total weight of each leaf's samples. With ``ties="strict"``, where equal rows may be in
+        different leaves, they share their total weight equally.
     towards : ndarray of shape (n_leaves,), int64
         The higher leaf that takes over a leaf's samples if the leaf is pruned. If the leaf is
         absorbed, this is the leaf on the other side of the saddle where that happens. If it meets
@@ -468,6 +470,8 @@ def link(
     values = check_finite_density(density, samples.n_samples, absent)
     shape = samples.n_samples, samples.n_features
     require_memory(link_bytes(samples.n_samples), "link", shape)
+    # The tree keeps both, and the caller may change the given arrays.
+    values, length = values.copy(), deepcopy(length)
     return link_forest(samples, values, forest, length, n_jobs=n_jobs, progress=progress)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from quickshift.arrays import Flags, Floats, Indices, Numbers
 from quickshift.checks.clustering import check_n_trees
 from quickshift.checks.numbers import check_choice, check_count, check_nonnegative
-from quickshift.checks.results import require_result
+from quickshift.checks.results import check_same_samples, check_tree_of_graph, require_result
 from quickshift.stages.density import Estimate, heights_at_points
 from quickshift.stages.local_scale import LocalScale, levels_of, n_varying, scales_at_points
 from quickshift.stages.parent_graph import ParentGraph
@@ -85,6 +85,13 @@ def assess(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> Cluster
     require_result(tree, ClusterTree, "tree", "link")
     require_result(estimate, Estimate, "estimate", "fit_estimate")
     require_result(graph, ParentGraph, "graph", "climb")
+    check_same_samples(_shape(estimate.samples), _shape(graph.samples))
+    check_tree_of_graph(tree.leaf_labels.size, graph.samples.n_samples)
+    return assess_by_estimate(tree, estimate, graph)
+
+
+def assess_by_estimate(tree: ClusterTree, estimate: Estimate, graph: ParentGraph) -> ClusterTree:
+    """Compute the significance of each leaf as `assess` does, from checked arguments."""
     _, weights = estimate.samples.tree.first_rows()
     least = float(weights.min())
     return assess_by_sums(tree, estimate, graph, lambda x: heights_at_points(estimate, x), least)
@@ -190,6 +197,13 @@ def assess_by_scale(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) ->
     require_result(tree, ClusterTree, "tree", "link")
     require_result(scale, LocalScale, "scale", "local_scale")
     require_result(graph, ParentGraph, "graph", "climb")
+    check_same_samples(_shape(scale.samples), _shape(graph.samples), "scale")
+    check_tree_of_graph(tree.leaf_labels.size, graph.samples.n_samples)
+    return assess_locally(tree, scale, graph)
+
+
+def assess_locally(tree: ClusterTree, scale: LocalScale, graph: ParentGraph) -> ClusterTree:
+    """Compute the significance of each leaf as `assess_by_scale` does, from checked arguments."""
     errors = n_varying(scale.samples) * math.sqrt(scale.n_neighbors / 2)
     return assess_by_levels(tree, graph, lambda x: levels_of(scales_at_points(scale, x)[0]), errors)
 
@@ -227,6 +241,10 @@ def assess_by_levels(
     significance = np.full(birth.size, np.inf)
     significance[~top] = errors * np.log(birth[~top] / death[~top])
     return replace(tree, significance=significance)
+
+
+def _shape(samples: Samples) -> tuple[int, int]:
+    return samples.n_samples, samples.n_features
 
 
 def _lowest_on_segment(
