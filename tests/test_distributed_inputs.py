@@ -116,6 +116,17 @@ def test_dask_collections_need_rows_and_columns():
     assert QuickShift(0.4, 0.5).fit(series.to_frame()).n_features_in_ == 1
 
 
+def test_dask_arrays_need_numbers_that_are_not_masked():
+    array = pytest.importorskip("dask.array")
+    masked = array.ma.masked_greater(array.from_array(X, chunks=(40, 1)), X.max() - 1e-9)
+    message = r"partition \d of the given dask collection has masked entries, .*dask\.array\.ma\.fil"
+    with pytest.raises(ValueError, match=message):
+        QuickShift().fit(masked)
+    for kind in (object, complex):
+        with pytest.raises(TypeError, match=r"a dask array of type .*, expected real numbers"):
+            QuickShift().fit(array.from_array(X.astype(kind), chunks=(40, 2)))
+
+
 @pytest.mark.skipif(os.name == "nt", reason="URLs of Windows begin with a drive")
 def test_urls_of_folders_are_unquoted(tmp_path):
     folder = tmp_path / "sp ace"
