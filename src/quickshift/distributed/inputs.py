@@ -237,16 +237,17 @@ def _present(values: Any, chunk: Chunk) -> Any:
     """
     import pyarrow as pa
 
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)  # a category may be missing, too
     if values.null_count:
         row = chunk.row + int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise ValueError(
             f"column {chunk.id!r} of {chunk.shown} has no value at row {row}, expected an "
             f"identifier in every row. Fill the gaps, or leave out `id_column` to use row numbers."
         )
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-    values = values.cast(wide.get(values.type, values.type))
+    kind = str(values.type).removesuffix("_view")  # old versions of pyarrow know no views
+    wide = {"string": pa.large_string(), "binary": pa.large_binary()}
+    values = values.cast(wide.get(kind, values.type))
     return pa.concat_arrays(values.chunks).take(pa.array(np.arange(len(values))))
 
 
