@@ -43,6 +43,17 @@ def test_a_feature_that_is_named_twice_is_refused(columns):
         QuickShift().fit(X, columns)
 
 
+@pytest.mark.parametrize("columns", [[True, False], np.array([True, True])], ids=str)
+def test_truth_values_are_no_columns(columns):
+    with pytest.raises(ValueError, match=r"the given array has no column (np\.)?True_?, expected one"):
+        QuickShift().fit(X, columns)
+
+
+def test_any_finite_memory_limit_is_taken():
+    for limit in (1e30, 10**30):
+        assert QuickShift(0.4, 0.5, memory_limit=limit).fit(X).n_partitions_ == 1
+
+
 def test_decimal_columns_are_numbers(tmp_path):
     rounded = np.round(X, 2)
     columns = [pa.array([Decimal(str(v)) for v in c], pa.decimal128(9, 2)) for c in rounded.T]

@@ -470,7 +470,8 @@ def _chosen(
 ) -> tuple[Any, ...]:
     """Return the feature columns of a file."""
     for name in (*(columns or ()), *(c for c in (weight, identifier) if c is not None)):
-        if not isinstance(name, str | int | np.integer) or name not in names:
+        named = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
+        if not named or name not in names:
             raise ValueError(
                 f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
                 f"`weight_column` and `id_column`."
