@@ -59,6 +59,13 @@ def test_tree_is_summarized(command):
     assert facts["leaves"]["row"] == tree.leaf_indices.tolist()
 
 
+@pytest.mark.parametrize("name", ["cluster", "tree"])
+def test_large_sizes_are_shown_in_full(name, command, tmp_path):
+    (tmp_path / "in.csv").write_text("x,w\n" + "".join(f"{i % 5},1234567\n" for i in range(10)))
+    out = command(name, "in.csv", "--weights", "w", "--bandwidth", "1", "--tau", "2").out
+    assert " 12345670 " in out
+
+
 def test_predictions_are_added_to_the_queries(regression, samples):
     assert regression("--queries", "new.csv", "-o", "out.csv", "-q").code == 0
     written = csv.read_csv("out.csv")
