@@ -84,6 +84,16 @@ def test_columns_that_begin_with_integers_are_numbers(command, tmp_path):
     assert command("in.csv", "--memory", "1GB", "--bandwidth", "1", "--tau", "2", "-q").code == 0
 
 
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_the_index_of_pandas_is_no_feature(memory, command):
+    pandas = pytest.importorskip("pandas")
+    rows = np.arange(len(X))[::-1] * 1000
+    pandas.DataFrame(X, index=rows, columns=["x", "y"]).to_parquet("in.parquet")
+    result = command("in.parquet", *memory, "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+    assert memory or "__index_level_0__, the index of a pandas data frame" in result.out
+
+
 def test_truth_values_are_features(command, tmp_path):
     lines = ["x,on", *(f"{x},{str(x > 0).lower()}" for x in X[:, 0])]
     (tmp_path / "in.csv").write_text("\n".join(lines))

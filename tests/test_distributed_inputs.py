@@ -67,6 +67,24 @@ def test_decimal_columns_are_numbers(tmp_path):
         QuickShift(0.4, 0.5).fit(tmp_path)
 
 
+@pytest.mark.parametrize("name", [None, "number"])
+def test_the_index_of_pandas_is_no_feature(name, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.Index(np.arange(len(X))[::-1] * 1000, name=name)
+    pandas.DataFrame(X, index=rows, columns=["x", "y"]).to_parquet(tmp_path / "x.parquet")
+    assert QuickShift(0.4, 0.5).fit(tmp_path).n_features_in_ == 2
+    if name is not None:
+        found = QuickShift(0.4, 0.5).fit(tmp_path, ["x", name])
+        assert found.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("noted", [b"{", b"[1]", b'{"index_columns": 5}', b'{"index_columns": [{}]}'])
+def test_damaged_notes_of_pandas_are_ignored(noted, tmp_path):
+    table = pa.table({"x": X[:, 0]}).replace_schema_metadata({b"pandas": noted})
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert QuickShift(0.4, 0.5).fit(tmp_path).n_features_in_ == 1
+
+
 def test_suffixes_in_capitals_are_found_in_a_folder(tmp_path):
     pq.write_table(pa.table({"x": X[:, 0]}), tmp_path / "A.PARQUET")
     assert QuickShift(0.4, 0.5).fit(tmp_path).n_samples_ == len(X)

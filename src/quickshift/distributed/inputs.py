@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickshift.arrays import Floats, Numbers
+from quickshift.checks.tables import index_columns
 from quickshift.distributed.copies import copied_array, copied_partitions
 
 __all__ = [
@@ -361,10 +362,10 @@ def check_stamp(path: str, stamp: tuple[int, int]) -> None:
 
 
 class _Type(NamedTuple):
-    """The type of a column, whether it holds numbers, and whether others have the same name."""
+    """The type of a column, whether it may be a feature, and whether others have the same name."""
 
     type: str
-    numeric: bool
+    is_feature: bool
     repeated: bool = False
 
 
@@ -432,9 +433,12 @@ def _types(schema: Any) -> dict[Any, _Type]:
 
     tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
     names = Counter(schema.names)
+    index = index_columns(schema)
     return {
         field.name: _Type(
-            str(field.type), any(test(field.type) for test in tests), names[field.name] > 1
+            str(field.type),
+            field.name not in index and any(test(field.type) for test in tests),
+            names[field.name] > 1,
         )
         for field in schema
     }
@@ -476,8 +480,8 @@ def _chosen(
                 f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
                 f"`weight_column` and `id_column`."
             )
-    numeric = (c for c, t in names.items() if t.numeric and c not in (weight, identifier))
-    chosen = columns or tuple(numeric)
+    features = (c for c, t in names.items() if t.is_feature and c not in (weight, identifier))
+    chosen = columns or tuple(features)
     if not chosen:
         raise ValueError(
             f"{path} has no numeric column besides weights and identifiers, expected at least one "

@@ -240,7 +240,7 @@ class QuickShift:
             another array or dask collection, which is written to files first.
         columns : sequence, optional
             The features: names of columns, or their numbers in an array. By default, all numeric
-            columns except those of weights and identifiers.
+            columns except those of weights, of identifiers and of the index of a pandas data frame.
         weight_column : str or int, optional
             The column of frequencies.
         id_column : str or int, optional
