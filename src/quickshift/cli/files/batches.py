@@ -55,8 +55,8 @@ class Spooled:
         The column of weights.
     others : list of str
         The columns of identifiers.
-    all_names : list of str
-        All columns.
+    schema : pyarrow.Schema
+        All columns of the table.
     n_rows, n_dropped : int
         Number of rows that were kept, and of those that were dropped.
     """
@@ -66,7 +66,7 @@ class Spooled:
     names: list[str]
     weights: str | None
     others: list[str]
-    all_names: list[str]
+    schema: Any
     n_rows: int
     n_dropped: int
 
@@ -130,7 +130,7 @@ def spool(
         raise CommandError(f"{source.name} has no rows without missing values. Check the file.")
     ids = split_columns(schema, others)
     shown = f"{source.name}, without the rows that were dropped" if n_missing else source.name
-    return Spooled(path, shown, names, weight, ids, list(schema.names), n_rows, n_missing)
+    return Spooled(path, shown, names, weight, ids, schema, n_rows, n_missing)
 
 
 def labeled_parts(
