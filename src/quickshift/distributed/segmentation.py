@@ -20,7 +20,7 @@ from quickshift.checks.images import (
     check_start_label,
     check_tile,
 )
-from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
+from quickshift.distributed.executors import DaskWorkers, Executor, Inline, local_executor
 from quickshift.distributed.pictures import as_file
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.store import Store, local_folder
@@ -163,7 +163,7 @@ def _folder(client: Any, directory: str | Path | None) -> Path:
 def _executor(client: Any, n_tiles: int) -> Executor:
     if client is not None:
         return DaskWorkers(client)
-    return Inline() if n_tiles == 1 else Processes(min(resolve_threads(None), n_tiles))
+    return Inline() if n_tiles == 1 else local_executor(min(resolve_threads(None), n_tiles))
 
 
 def _run(passes: Passes, picture: Picture, boxes: list[Box]) -> list[TileTops]:
