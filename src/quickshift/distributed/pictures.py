@@ -113,11 +113,11 @@ def _blocks(data: Any) -> Iterator[tuple[Any, Numbers]]:
 
 
 def _refuse_masked(block: Any, name: str) -> None:
-    """Refuse masked arrays, whose masked entries would be written as if they were data."""
-    if isinstance(block, np.ma.MaskedArray):
+    """Refuse masked entries, which would be written as if they were data."""
+    if np.ma.is_masked(block):
         raise TypeError(
-            f"{name} is a masked array, expected a plain one. Fill its masked entries, and leave "
-            f"pixels out of the segmentation by `mask`, which is False for them."
+            f"{name} has masked entries, expected none. Fill them, and leave pixels out of the "
+            f"segmentation by `mask`, which is False for them."
         )
 
 
