@@ -59,7 +59,7 @@ def copied_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
     rows = data.rechunk({1: -1})
     for i in range(rows.numblocks[0]):
         block = rows.blocks[i].compute()
-        if np.ma.getmaskarray(block).any():
+        if np.ma.is_masked(block):
             raise ValueError(
                 f"partition {i} of the given dask collection has masked entries, expected none. "
                 f"Drop their rows, or fill them with dask.array.ma.filled(data, value)."
