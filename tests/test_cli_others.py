@@ -112,7 +112,8 @@ def test_regression_says_what_is_missing(command, regression):
     assert "--response" in command("regress", "points.csv").err
     assert "Give one of them" in regression("--modes", "--coverage", "0.5").err
     assert "no column 'z'" in command("regress", "points.csv", "-y", "y", "-c", "z").err
-    assert "column 'y' is the response" in command("regress", "points.csv", "-y", "1", "-c", "x,y").err
+    result = command("regress", "points.csv", "-y", "1", "-c", "x,y")
+    assert "column 'y' is the response" in result.err
 
 
 def test_explore_writes_the_page_of_the_library(command, tmp_path):

@@ -119,8 +119,8 @@ class QuickShift:
         Which of two samples of equal density is higher.
     client : dask.distributed.Client, optional
         Runs the tasks on the workers of a Dask cluster. Without a client, they run in processes of
-        this machine. A script must then call `fit` inside ``if __name__ == "__main__":``. Copies and
-        pickles of the estimator have no client.
+        this machine. A script must then call `fit` inside ``if __name__ == "__main__":``. Copies
+        and pickles of the estimator have no client.
     directory : str or Path, optional
         Folder for the files of a run, as a path or a ``file://`` URL; all workers must see it
         under the same path. The files need about 60 bytes per row and 16 bytes per coordinate.

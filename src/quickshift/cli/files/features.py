@@ -127,8 +127,8 @@ def pick_features(
     known = [name for name in outputs or () if name in chosen]
     if known:
         raise CommandError(
-            f"column {known[0]!r} is the response, expected other columns as features. Leave it out "
-            f"of --columns."
+            f"column {known[0]!r} is the response, expected other columns as features. Leave it "
+            f"out of --columns."
         )
     used = list(dict.fromkeys([*chosen, *([] if weight is None else [weight]), *(outputs or [])]))
     values = np.empty((table.num_rows, len(used)))
@@ -193,8 +193,8 @@ def choose_columns(
         named = split_columns(schema, columns)
         if not named:
             raise CommandError(
-                f"--columns names no column, expected at least one of {_listed(schema.names)}. Leave "
-                f"it out for all columns of numbers."
+                f"--columns names no column, expected at least one of {_listed(schema.names)}. "
+                f"Leave it out for all columns of numbers."
             )
         return named
     given = [*others, *([] if weights is None else [weights])]
