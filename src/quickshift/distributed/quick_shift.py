@@ -33,7 +33,13 @@ from quickshift.checks.numbers import (
 )
 from quickshift.checks.spaces import check_scale
 from quickshift.distributed.absent import Absent, read_absent
-from quickshift.distributed.executors import DaskWorkers, Executor, Inline, local_executor
+from quickshift.distributed.executors import (
+    DaskWorkers,
+    Executor,
+    Inline,
+    check_open,
+    local_executor,
+)
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.columns import with_scale
@@ -255,6 +261,7 @@ class QuickShift:
         """
         settings = self._settings()
         if self.client is not None:
+            check_open(self.client)
             check_versions(self.client)
         folder = self._folder()
         files = None

@@ -8,7 +8,6 @@ import numpy as np
 
 from quickshift.arrays import Indices
 from quickshift.checks.numbers import described
-from quickshift.distributed.executors import check_open
 
 __all__ = ["check_versions"]
 
@@ -45,7 +44,6 @@ def check_versions(client: Any) -> None:
             f"client is {described(client)}, expected a dask.distributed.Client. Write "
             f"client=Client(...) with the address of the scheduler or the cluster."
         )
-    check_open(client)
     found = client.get_versions(packages=["quickshift"])
     own, scheduler = found["client"]["packages"], found["scheduler"]["packages"]
     workers = {address: each["packages"] for address, each in found["workers"].items()}
