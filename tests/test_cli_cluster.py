@@ -312,6 +312,14 @@ def test_columns_without_a_role_are_written_as_they_were(key, options, memory, c
     assert [int(label) for label in cells(folder / "out.csv", 3)] == LABELS.tolist()
 
 
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_columns_that_a_csv_file_cannot_hold_are_named_before_the_fit(memory, command, folder):
+    pq.write_table(table().append_column("lists", pa.array([[1]] * len(X))), "in.parquet")
+    result = command("in.parquet", *memory, "--n-clusters", "9999", "-o", "out.csv")
+    assert result.err.startswith("Error: column 'lists' has the type list<element: int64>, which a")
+    assert command("in.parquet", *memory, "-o", "out.csv", "--labels-only").code == 0
+
+
 def test_times_are_written_as_they_were(command, folder):
     lines = [f"{line},2024-01-01 10:00" for line in csv_text(X).splitlines()[1:]]
     (folder / "in.csv").write_text("\n".join(["x,y,time", *lines]))

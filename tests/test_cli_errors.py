@@ -171,6 +171,8 @@ def test_errors_on_a_terminal_are_broken_between_words(folder, monkeypatch):
     [
         (("points.csv", "-o", ""), "the path of the output is empty"),
         (("",), "the path of the input is empty"),
+        (("points.csv", "-c", ""), "--columns names no column, expected at least one of 'x', 'y'"),
+        (("points.csv", "-c", ",", "--memory", "1GB"), "--columns names no column, expected"),
         (("-",), "standard input is empty, expected data"),
         (("-", "--memory", "1GB"), "standard input is empty, expected data"),
     ],

@@ -84,6 +84,39 @@ def test_columns_that_begin_with_integers_are_numbers(command, tmp_path):
     assert command("in.csv", "--memory", "1GB", "--bandwidth", "1", "--tau", "2", "-q").code == 0
 
 
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GB"]])
+def test_the_index_of_pandas_is_no_feature(memory, command):
+    pandas = pytest.importorskip("pandas")
+    rows = np.arange(len(X))[::-1] * 1000
+    pandas.DataFrame(X, index=rows, columns=["x", "y"]).to_parquet("in.parquet")
+    result = command("in.parquet", *memory, "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+    assert memory or "__index_level_0__, the index of a pandas data frame" in result.out
+
+
+def test_truth_values_are_features(command, tmp_path):
+    lines = ["x,on", *(f"{x},{str(x > 0).lower()}" for x in X[:, 0])]
+    (tmp_path / "in.csv").write_text("\n".join(lines))
+    for name, memory in (("whole.npy", []), ("parts.npy", ["--memory", "1GB"])):
+        result = command("in.csv", *memory, "-o", name, "-q")
+        assert (result.code, result.err) == (0, "")
+    np.testing.assert_array_equal(np.load("parts.npy"), np.load("whole.npy"))
+
+
+def test_wrong_weights_are_named_by_the_column_and_the_row_of_the_file(command, tmp_path):
+    (tmp_path / "in.csv").write_text("x,w\n,1\n1,1\n2,-3\n")
+    result = command("in.csv", "--weights", "w", "--drop-missing", "--memory", "1GB")
+    assert result.err.startswith("Error: column 'w' has -3.0 in row 2, expected weights: 0 leaves")
+
+
+@pytest.mark.parametrize("more", [[], ["--drop-missing"]])
+def test_errors_of_the_fit_name_the_input_and_not_its_copy(more, command, tmp_path):
+    (tmp_path / "in.csv").write_text("x,y\n1,1\n0,0\n" + (",\n" if more else ""))
+    result = command("in.csv", "--metric", "cosine", "--memory", "1GB", *more)
+    shown = "in.csv, without the rows that were dropped," if more else "in.csv,"
+    assert f"X is {shown} and its rows are counted from row 0" in result.err
+
+
 @pytest.mark.parametrize("options", [[], ["-c", "x"]])
 def test_columns_that_begin_empty_may_have_text_later(options, command, tmp_path):
     filler = "a" * 15_000  # so that the last line is in the second block of the file

@@ -59,6 +59,13 @@ def test_tree_is_summarized(command):
     assert facts["leaves"]["row"] == tree.leaf_indices.tolist()
 
 
+@pytest.mark.parametrize("name", ["cluster", "tree"])
+def test_large_sizes_are_shown_in_full(name, command, tmp_path):
+    (tmp_path / "in.csv").write_text("x,w\n" + "".join(f"{i % 5},1234567\n" for i in range(10)))
+    out = command(name, "in.csv", "--weights", "w", "--bandwidth", "1", "--tau", "2").out
+    assert " 12345670 " in out
+
+
 def test_predictions_are_added_to_the_queries(regression, samples):
     assert regression("--queries", "new.csv", "-o", "out.csv", "-q").code == 0
     written = csv.read_csv("out.csv")
@@ -105,6 +112,8 @@ def test_regression_says_what_is_missing(command, regression):
     assert "--response" in command("regress", "points.csv").err
     assert "Give one of them" in regression("--modes", "--coverage", "0.5").err
     assert "no column 'z'" in command("regress", "points.csv", "-y", "y", "-c", "z").err
+    result = command("regress", "points.csv", "-y", "1", "-c", "x,y")
+    assert "column 'y' is the response" in result.err
 
 
 def test_explore_writes_the_page_of_the_library(command, tmp_path):

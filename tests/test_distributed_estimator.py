@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import multiprocessing
 import pickle
 import shutil
 
@@ -12,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from distributed_cases import blobs
 from quickshift.distributed import QuickShift
-from quickshift.distributed.executors import Inline
+from quickshift.distributed.executors import DaskWorkers, Inline, Processes, local_executor
 
 X = blobs(300)
 
@@ -88,6 +89,43 @@ def test_a_pickle_of_temporary_files_is_refused(tmp_path):
     model.directory = tmp_path
     again = pickle.loads(pickle.dumps(model.fit(X)))
     np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+class Client:
+    """Pretends to be a client of Dask, which holds a connection."""
+
+    def __init__(self, status):
+        self.status = status
+
+    def get_versions(self, packages):
+        raise AssertionError(packages)  # a closed client answers nothing
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle a connection")
+
+
+def test_pickles_have_no_client(tmp_path):
+    model = QuickShift(0.4, 0.5, client=Client("running"), directory=tmp_path)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None
+    again.fit(X)
+    again.client = model.client
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).labels_, again.labels_)
+
+
+def test_closed_clients_are_named(tmp_path):
+    message = "client is closed, expected one that is connected. Set the parameter `client`"
+    client = Client("closed")
+    with pytest.raises(RuntimeError, match=message):
+        QuickShift(client=client, directory=tmp_path).fit(X)
+    with pytest.raises(RuntimeError, match=message):
+        DaskWorkers(client).submit(len, "", name="trial")
+
+
+def test_processes_that_may_start_no_others_run_tasks_themselves(monkeypatch):
+    assert isinstance(local_executor(2), Processes)
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert isinstance(local_executor(2), Inline)
 
 
 def test_results_whose_files_are_gone_are_refused(tmp_path):

@@ -73,6 +73,21 @@ def test_categories_are_written_as_their_values(tmp_path):
     assert written(names.dictionary_encode(), tmp_path)["id"].type == pa.string()
 
 
+def test_a_category_that_is_missing_is_refused(tmp_path):
+    codes = pa.array([0] * 7 + [1] * (N - 7))
+    names = pa.DictionaryArray.from_arrays(codes, pa.array(["a", None]))
+    with pytest.raises(ValueError, match=r"column 'id' of .*0\.arrow has no value at row 7, "):
+        written(names, tmp_path, "arrow")
+
+
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="needs views of pyarrow")
+@pytest.mark.parametrize("name", ["string", "binary"])
+def test_views_of_texts_are_written_as_texts(name, tmp_path):
+    plain = getattr(pa, name)()
+    names = pa.array([f"row {i}" for i in range(N)]).cast(plain).cast(getattr(pa, f"{name}_view")())
+    assert written(names, tmp_path, "arrow")["id"].type == plain
+
+
 def test_one_long_identifier_does_not_lengthen_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "data").mkdir()

@@ -43,6 +43,17 @@ def test_a_feature_that_is_named_twice_is_refused(columns):
         QuickShift().fit(X, columns)
 
 
+@pytest.mark.parametrize("columns", [[True, False], np.array([True, True])], ids=str)
+def test_truth_values_are_no_columns(columns):
+    with pytest.raises(ValueError, match=r"array has no column (np\.)?True_?, expected one"):
+        QuickShift().fit(X, columns)
+
+
+def test_any_finite_memory_limit_is_taken():
+    for limit in (1e30, 10**30):
+        assert QuickShift(0.4, 0.5, memory_limit=limit).fit(X).n_partitions_ == 1
+
+
 def test_decimal_columns_are_numbers(tmp_path):
     rounded = np.round(X, 2)
     columns = [pa.array([Decimal(str(v)) for v in c], pa.decimal128(9, 2)) for c in rounded.T]
@@ -54,6 +65,24 @@ def test_decimal_columns_are_numbers(tmp_path):
     pq.write_table(pa.table({"x": pa.array([Decimal(1), None])}), tmp_path / "x.parquet")
     with pytest.raises(ValueError, match="nan at row 1, column 'x'"):
         QuickShift(0.4, 0.5).fit(tmp_path)
+
+
+@pytest.mark.parametrize("name", [None, "number"])
+def test_the_index_of_pandas_is_no_feature(name, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.Index(np.arange(len(X))[::-1] * 1000, name=name)
+    pandas.DataFrame(X, index=rows, columns=["x", "y"]).to_parquet(tmp_path / "x.parquet")
+    assert QuickShift(0.4, 0.5).fit(tmp_path).n_features_in_ == 2
+    if name is not None:
+        found = QuickShift(0.4, 0.5).fit(tmp_path, ["x", name])
+        assert found.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("noted", [b"{", b"[1]", b'{"index_columns": 5}'])
+def test_damaged_notes_of_pandas_are_ignored(noted, tmp_path):
+    table = pa.table({"x": X[:, 0]}).replace_schema_metadata({b"pandas": noted})
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert QuickShift(0.4, 0.5).fit(tmp_path).n_features_in_ == 1
 
 
 def test_suffixes_in_capitals_are_found_in_a_folder(tmp_path):
@@ -114,6 +143,17 @@ def test_dask_collections_need_rows_and_columns():
     with pytest.raises(TypeError, match=r"data is of type Delayed.*, expected a path or glob"):
         QuickShift().fit(delayed(X))
     assert QuickShift(0.4, 0.5).fit(series.to_frame()).n_features_in_ == 1
+
+
+def test_dask_arrays_need_numbers_that_are_not_masked():
+    array = pytest.importorskip("dask.array")
+    masked = array.ma.masked_greater(array.from_array(X, chunks=(40, 1)), X.max() - 1e-9)
+    message = r"partition \d of the given dask collection has masked entries, .*dask\.array\.ma"
+    with pytest.raises(ValueError, match=message):
+        QuickShift().fit(masked)
+    for kind in (object, complex):
+        with pytest.raises(TypeError, match=r"a dask array of type .*, expected real numbers"):
+            QuickShift().fit(array.from_array(X.astype(kind), chunks=(40, 2)))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="URLs of Windows begin with a drive")

@@ -80,6 +80,18 @@ def test_wrong_input_says_what_is_expected(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_masked_pictures_and_masks_are_refused(tmp_path):
+    array = pytest.importorskip("dask.array")
+    masked = np.ma.masked_greater(PICTURE, 0.9)
+    chunks = (40, 33, PICTURE.shape[2])
+    for image in (masked, array.from_array(masked, chunks=chunks)):
+        with pytest.raises(TypeError, match="image has masked entries, expected none"):
+            segment(image, directory=tmp_path)
+    with pytest.raises(TypeError, match="mask has masked entries, expected none"):
+        segment(PICTURE, mask=np.ma.masked_less(PICTURE[..., 0] > 0.1, 1), directory=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_unreadable_files_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
         segment(tmp_path / "missing.npy")

@@ -178,6 +178,16 @@ def test_the_score_ladder_counts_the_modes_that_are_kept():
         assert header["low"] < header["high"]
 
 
+def test_a_fit_of_infinite_significance_is_at_the_end_of_the_slider():
+    model = qs.QuickShift(min_significance=np.inf).fit(blobs(200, centers=3, seed=1)[0])
+    header, arrays = unpack(pack_clusters(model, None, None))
+    ladder, values = header["ladders"][1], arrays["score_values"]
+    assert ladder["chosen"] == len(values) - 1
+    assert ladder["marks"][-1]["at"] == values[-1] <= ladder["high"] < np.inf
+    found = labels_of(arrays, {"score": values[-1]}, header["chosen"])
+    assert_array_equal(found, model.labels_)
+
+
 def test_marks_that_are_close_have_one_text():
     score, towards = np.array([np.inf, 20.0, 4.0]), np.array([-1, 0, 0])
     header, _ = score_ladder(score, "significance", towards, chance=3.9, least=4.0)

@@ -97,6 +97,22 @@ def test_errors(settings, error, message):
         qs.segment_tiles(np.zeros((20, 20, 3)), **settings)
 
 
+def test_an_output_that_is_read_only_is_refused_before_the_work():
+    out = np.empty((20, 30), dtype=np.int64)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match=r"out is read-only, expected .* mode='r\+'"):
+        qs.segment_tiles(Unreadable(), out=out)
+
+
+class Unreadable:
+    """A picture of which nothing may be read."""
+
+    shape = (20, 30)
+
+    def __getitem__(self, box):
+        raise AssertionError(box)
+
+
 def test_labels_that_do_not_fit_are_an_error():
     image = np.random.default_rng(0).random((40, 40))
     with pytest.raises(

@@ -114,7 +114,7 @@ def is_exempt(name):
 
 @pytest.mark.parametrize("name", [n for n in public_functions() if not is_exempt(n)])
 def test_wrong_types_are_errors_that_say_what_was_expected(name, entries, monkeypatch):
-    monkeypatch.setattr(quickshift.distributed.segmentation, "Processes", lambda *_: Inline())
+    monkeypatch.setattr(quickshift.distributed.segmentation, "local_executor", lambda *_: Inline())
     function, arguments = entries[name]
     left_out = FLAGS | PASSED_ON.get(name, {"ax"})
     for place, parameter in enumerate(arguments):
@@ -151,6 +151,6 @@ def test_every_public_function_is_tried(entries):
 
 
 def test_valid_arguments_are_accepted(entries, monkeypatch):
-    monkeypatch.setattr(quickshift.distributed.segmentation, "Processes", lambda *_: Inline())
+    monkeypatch.setattr(quickshift.distributed.segmentation, "local_executor", lambda *_: Inline())
     for name, (function, arguments) in entries.items():
         assert raised(function, arguments) is None, name

@@ -431,6 +431,11 @@ def check_out(out: Numbers | None, shape: tuple[int, ...]) -> Numbers:
             f"out has shape {tuple(out.shape)} and type {out.dtype}, expected integers of shape "
             f"{shape}."
         )
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError(
+            "out is read-only, expected an array that can be written. Open a memory map by "
+            "mode='r+' or 'w+', or pass a copy."
+        )
     return out
 
 

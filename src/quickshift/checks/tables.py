@@ -13,7 +13,7 @@ import numpy as np
 
 from quickshift.arrays import Flags, Numbers
 
-__all__ = ["check_axes", "check_finite_rows", "check_numeric"]
+__all__ = ["check_axes", "check_finite_rows", "check_numeric", "index_columns"]
 
 _TABLE = "an array or a data frame of shape (n_samples, n_features)"
 _MOST_NAMED = 5  # largest number of columns that a message names
@@ -256,3 +256,15 @@ def _listed(words: list[str]) -> str:
 
 def _columns(words: list[str]) -> str:
     return f"the column{'s' if len(words) > 1 else ''} {_listed(words)}"
+
+
+def index_columns(schema: Any) -> list[str]:
+    """Return the columns of a file that hold the index of a pandas data frame: no features.
+
+    ``schema`` is one of pyarrow. What pandas has noted in it is ignored if it is damaged.
+    """
+    try:
+        noted = (schema.pandas_metadata or {}).get("index_columns")
+    except (ValueError, AttributeError):  # no JSON, or no object
+        return []
+    return [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []

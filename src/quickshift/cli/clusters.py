@@ -146,7 +146,7 @@ def _columns(summary: Any) -> dict[str, list[str]]:
     return {
         "label": [str(i) for i in shown],
         "row": [str(summary.rows[i]) for i in shown],
-        "size": [f"{summary.sizes[i]:g}" for i in shown],
+        "size": [f"{summary.sizes[i]:.10g}" for i in shown],
         "share": [f"{summary.sizes[i] / total:.1%}" for i in shown],
         "density": [f"{summary.densities[i]:.3g}" for i in shown],
         "significance": [f"{summary.significance[i]:.3g}" for i in shown],

@@ -6,7 +6,7 @@ from typing import Any
 
 from quickshift.cli.files.batches import Spooled, cluster_sizes, rough_size
 from quickshift.cli.files.tables import Source
-from quickshift.cli.outcome import UsageError, raise_if_interrupted
+from quickshift.cli.outcome import CommandError, UsageError, raise_if_interrupted
 from quickshift.memory import available_memory, local_fit_bytes
 
 __all__ = ["does_not_fit", "fit_partitions", "partition_facts", "partition_remarks"]
@@ -74,7 +74,10 @@ def fit_partitions(
         given["memory_limit"] = memory
     model = QuickShift(**given, directory=folder / "run")
     raise_if_interrupted()
-    return model.fit(str(spooled.path), columns=spooled.names, weight_column=spooled.weights)
+    try:
+        return model.fit(str(spooled.path), columns=spooled.names, weight_column=spooled.weights)
+    except ValueError as error:
+        raise CommandError(str(error).replace(str(spooled.path), spooled.source)) from error
 
 
 def _ignore(name: str, done: float) -> None:

@@ -51,9 +51,20 @@ def copied_partitions(data: Any, folder: Path) -> list[tuple[str, str]]:
             write = partial(pq.write_table, frame)
             written.append((_copied(folder, f"input-{i:06}", ".parquet", write), "parquet"))
         return written
+    if np.dtype(data.dtype).kind not in "biuf":
+        raise TypeError(
+            f"data is a dask array of type {data.dtype}, expected real numbers. Convert it, for "
+            f"example with data.astype(float)."
+        )
     rows = data.rechunk({1: -1})
     for i in range(rows.numblocks[0]):
-        write = partial(_save, array=np.asarray(rows.blocks[i].compute()))
+        block = rows.blocks[i].compute()
+        if np.ma.is_masked(block):
+            raise ValueError(
+                f"partition {i} of the given dask collection has masked entries, expected none. "
+                f"Drop their rows, or fill them with dask.array.ma.filled(data, value)."
+            )
+        write = partial(_save, array=np.asarray(block))
         written.append((_copied(folder, f"input-{i:06}", ".npy", write), "npy"))
     return written
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from quickshift.bundles import counted
 
-__all__ = ["DaskWorkers", "Executor", "Inline", "Processes"]
+__all__ = ["DaskWorkers", "Executor", "Inline", "Processes", "check_open", "local_executor"]
 
 _PATIENCE = 600  # seconds; a Dask cluster may be without workers for a while if it scales itself
 _TRIES = 3  # how often a task is started again after its process was killed
@@ -163,6 +163,16 @@ class Processes:
             process.join()
 
 
+def local_executor(n_processes: int) -> Inline | Processes:
+    """Return what runs tasks on this machine.
+
+    Processes that may not start others, such as those of a `multiprocessing.Pool` and the workers
+    of Dask, run the tasks themselves.
+    """
+    daemon = multiprocessing.current_process().daemon
+    return Inline() if daemon else Processes(n_processes)
+
+
 def _end_with_parent() -> None:
     """Let this process end when the one that started it does, however that ended."""
     parent = multiprocessing.parent_process()
@@ -190,6 +200,15 @@ def _outcome(task: _Task) -> Any:
         )
     error = task.future.exception()
     return task.future.result() if error is None else error
+
+
+def check_open(client: Any) -> None:
+    """Raise if a client of Dask is closed."""
+    if getattr(client, "status", "") in ("closing", "closed"):
+        raise RuntimeError(
+            "client is closed, expected one that is connected. Set the parameter `client` to "
+            "another one, or to None for processes of this machine."
+        )
 
 
 def _no_workers(n_paused: int) -> RuntimeError:
@@ -233,6 +252,7 @@ class DaskWorkers:
 
     def submit(self, function: Callable[..., Any], *arguments: Any, name: str) -> Any:
         """Start a task, under a name that the dashboard shows."""
+        check_open(self._client)
         key = f"quickshift-{name}-{uuid4().hex[:8]}"
         return self._client.submit(function, *arguments, key=key, pure=False, retries=1)
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickshift.arrays import Floats, Numbers
+from quickshift.checks.tables import index_columns
 from quickshift.distributed.copies import copied_array, copied_partitions
 
 __all__ = [
@@ -237,16 +238,17 @@ def _present(values: Any, chunk: Chunk) -> Any:
     """
     import pyarrow as pa
 
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)  # a category may be missing, too
     if values.null_count:
         row = chunk.row + int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise ValueError(
             f"column {chunk.id!r} of {chunk.shown} has no value at row {row}, expected an "
             f"identifier in every row. Fill the gaps, or leave out `id_column` to use row numbers."
         )
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-    values = values.cast(wide.get(values.type, values.type))
+    kind = str(values.type).removesuffix("_view")  # old versions of pyarrow know no views
+    wide = {"string": pa.large_string(), "binary": pa.large_binary()}
+    values = values.cast(wide.get(kind, values.type))
     return pa.concat_arrays(values.chunks).take(pa.array(np.arange(len(values))))
 
 
@@ -360,10 +362,10 @@ def check_stamp(path: str, stamp: tuple[int, int]) -> None:
 
 
 class _Type(NamedTuple):
-    """The type of a column, whether it holds numbers, and whether others have the same name."""
+    """The type of a column, whether it may be a feature, and whether others have the same name."""
 
     type: str
-    numeric: bool
+    is_feature: bool
     repeated: bool = False
 
 
@@ -431,9 +433,12 @@ def _types(schema: Any) -> dict[Any, _Type]:
 
     tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
     names = Counter(schema.names)
+    index = index_columns(schema)
     return {
         field.name: _Type(
-            str(field.type), any(test(field.type) for test in tests), names[field.name] > 1
+            str(field.type),
+            field.name not in index and any(test(field.type) for test in tests),
+            names[field.name] > 1,
         )
         for field in schema
     }
@@ -469,13 +474,14 @@ def _chosen(
 ) -> tuple[Any, ...]:
     """Return the feature columns of a file."""
     for name in (*(columns or ()), *(c for c in (weight, identifier) if c is not None)):
-        if not isinstance(name, str | int | np.integer) or name not in names:
+        named = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
+        if not named or name not in names:
             raise ValueError(
                 f"{path} has no column {name!r}, expected one of {list(names)}. Check `columns`, "
                 f"`weight_column` and `id_column`."
             )
-    numeric = (c for c, t in names.items() if t.numeric and c not in (weight, identifier))
-    chosen = columns or tuple(numeric)
+    features = (c for c, t in names.items() if t.is_feature and c not in (weight, identifier))
+    chosen = columns or tuple(features)
     if not chosen:
         raise ValueError(
             f"{path} has no numeric column besides weights and identifiers, expected at least one "

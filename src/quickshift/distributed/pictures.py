@@ -85,6 +85,7 @@ def as_file(data: Any, path: Path, name: str) -> FileArray:
     path.parent.mkdir(parents=True, exist_ok=True)
     copy = np.lib.format.open_memmap(path, mode="w+", dtype=data.dtype, shape=data.shape)
     for box, block in _blocks(data):
+        _refuse_masked(block, name)
         copy[box] = block
     copy.flush()
     return _in_file(path.resolve(), name)
@@ -108,7 +109,16 @@ def _blocks(data: Any) -> Iterator[tuple[Any, Numbers]]:
     ends = [np.cumsum([0, *sizes]).tolist() for sizes in data.chunks]
     for at in itertools.product(*(range(n) for n in data.numblocks)):
         box = tuple(slice(e[i], e[i + 1]) for e, i in zip(ends, at, strict=True))
-        yield box, np.asarray(data.blocks[at].compute())
+        yield box, data.blocks[at].compute()
+
+
+def _refuse_masked(block: Any, name: str) -> None:
+    """Refuse masked entries, which would be written as if they were data."""
+    if np.ma.is_masked(block):
+        raise TypeError(
+            f"{name} has masked entries, expected none. Fill them, and leave pixels out of the "
+            f"segmentation by `mask`, which is False for them."
+        )
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,13 @@ from quickshift.checks.numbers import (
 )
 from quickshift.checks.spaces import check_scale
 from quickshift.distributed.absent import Absent, read_absent
-from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
+from quickshift.distributed.executors import (
+    DaskWorkers,
+    Executor,
+    Inline,
+    check_open,
+    local_executor,
+)
 from quickshift.distributed.inputs import Chunk, list_chunks
 from quickshift.distributed.plan.boxes import make_boxes, scan_chunks
 from quickshift.distributed.plan.columns import with_scale
@@ -119,7 +125,8 @@ class QuickShift:
         Which of two samples of equal density is higher.
     client : dask.distributed.Client, optional
         Runs the tasks on the workers of a Dask cluster. Without a client, they run in processes of
-        this machine. A script must then call `fit` inside ``if __name__ == "__main__":``.
+        this machine. A script must then call `fit` inside ``if __name__ == "__main__":``. Copies
+        and pickles of the estimator have no client.
     directory : str or Path, optional
         Folder for the files of a run, as a path or a ``file://`` URL; all workers must see it
         under the same path. The files need about 60 bytes per row and 16 bytes per coordinate.
@@ -240,7 +247,7 @@ class QuickShift:
             another array or dask collection, which is written to files first.
         columns : sequence, optional
             The features: names of columns, or their numbers in an array. By default, all numeric
-            columns except those of weights and identifiers.
+            columns except those of weights, of identifiers and of the index of a pandas data frame.
         weight_column : str or int, optional
             The column of frequencies.
         id_column : str or int, optional
@@ -254,6 +261,7 @@ class QuickShift:
         """
         settings = self._settings()
         if self.client is not None:
+            check_open(self.client)
             check_versions(self.client)
         folder = self._folder()
         files = None
@@ -267,12 +275,17 @@ class QuickShift:
                 passes = Passes(self._store(folder, chunks), executor, progress, self.resume)
                 found = replace(self._run(passes, chunks, settings), files=files)
             found.fit.passes.progress = self.progress
+            found.fit.passes.executor = Inline()  # later passes have their own
         except BaseException:
             if files is not None:
                 files.remove()
             raise
         self._set_attributes(found, chunks)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles hold: everything but the client, which is a connection."""
+        return {**vars(self), "client": None}
 
     def _settings(self) -> LocalSettings | KernelSettings:
         """Check the parameters that do not depend on the data."""
@@ -341,7 +354,7 @@ class QuickShift:
         if self.client is not None:
             return DaskWorkers(self.client)
         few = n_rows < _FEW_ROWS and isinstance(self.n_partitions, str)
-        return Inline() if few else Processes(resolve_threads(None))
+        return Inline() if few else local_executor(resolve_threads(None))
 
     def _run(
         self, passes: Passes, chunks: list[Chunk], settings: LocalSettings | KernelSettings

@@ -20,7 +20,13 @@ from quickshift.checks.images import (
     check_start_label,
     check_tile,
 )
-from quickshift.distributed.executors import DaskWorkers, Executor, Inline, Processes
+from quickshift.distributed.executors import (
+    DaskWorkers,
+    Executor,
+    Inline,
+    check_open,
+    local_executor,
+)
 from quickshift.distributed.pictures import as_file
 from quickshift.distributed.plan.passes import Passes
 from quickshift.distributed.store import Store, local_folder
@@ -115,6 +121,7 @@ def segment(
     True
     """
     if client is not None and directory is not None:
+        check_open(client)
         check_versions(client)
     folder = _folder(client, directory)
     try:
@@ -163,7 +170,7 @@ def _folder(client: Any, directory: str | Path | None) -> Path:
 def _executor(client: Any, n_tiles: int) -> Executor:
     if client is not None:
         return DaskWorkers(client)
-    return Inline() if n_tiles == 1 else Processes(min(resolve_threads(None), n_tiles))
+    return Inline() if n_tiles == 1 else local_executor(min(resolve_threads(None), n_tiles))
 
 
 def _run(passes: Passes, picture: Picture, boxes: list[Box]) -> list[TileTops]:

@@ -113,9 +113,9 @@ def score_ladder(
     inside = [between(a, b) for a, b in zip(steps, following, strict=True)]
     values = np.append(0.0, np.where(inside > steps, inside, following))  # or no number is between
     chosen = max(int(np.searchsorted(starts, least, side="left")) - 1, 0)
-    if least > 0:
+    if 0 < least < np.inf:
         values[chosen] = least
-    marks = {"chance": chance, "fit": least}
+    marks = {"chance": chance, "fit": float(values[chosen])}
     marks = {text: at for text, at in marks.items() if at > 0}
     low, high = _ends(starts, counts, list(marks.values()))
     low = max(low, chance / 20 if chance > 0 else high / 1000)

@@ -110,7 +110,8 @@ class Explorer(anywidget.AnyWidget):
         rows.
     labels : ndarray of int
         Labels of all rows, or of all pixels row by row, at the cut of the view; empty before it is
-        shown. Setting them shows the cut that has these labels, or else the labels themselves, for
+        shown. The browser computes them, so they follow `tau` only after the cell that sets it has
+        ended. Setting them shows the cut that has these labels, or else the labels themselves, for
         example of another method, with their own numbers; a row of a negative label is in no
         cluster.
     """

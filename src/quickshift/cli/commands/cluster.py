@@ -130,9 +130,11 @@ class _Request:
     alone: bool
     force: bool
 
-    def check_label(self, names: list[str], identifiers: list[str]) -> None:
-        """Raise if the column of labels would have the name of another column of the output."""
-        kept = identifiers if self.alone else names
+    def check_output(self, schema: Any, identifiers: list[str]) -> None:
+        """Raise if the output cannot hold a column, or would have two of the name of the labels."""
+        from quickshift.cli.files.tables import check_holds
+
+        kept = identifiers if self.alone else schema.names
         if self.output is not None and self.label in kept:
             what = "column of identifiers" if self.alone else "column"
             other = "" if self.label in identifiers else ", or use --labels-only"
@@ -140,6 +142,8 @@ class _Request:
                 f"the table already has a {what} {self.label!r}. Choose another name by "
                 f"--label-name{other}."
             )
+        if self.output is not None:
+            check_holds([field for field in schema if field.name in kept], self.kind)
 
 
 def _cluster_in_memory(request: _Request, report: Report) -> None:
@@ -150,7 +154,7 @@ def _cluster_in_memory(request: _Request, report: Report) -> None:
     with report.timed("read"):
         table = read_table(request.source, request.rows)
         identifiers = split_columns(table.schema, request.rows["others"])
-        request.check_label(table.column_names, identifiers)
+        request.check_output(table.schema, identifiers)
         features = pick_features(table, **request.rows)
         del table  # the columns that take no part are in features
     with report.timed("fit"):
@@ -196,7 +200,7 @@ def _cluster_in_parts(request: _Request, limit: int | None, report: Report) -> N
     with scratch_folder() as scratch:
         with report.timed("read"):
             spooled = spool(request.source, scratch, **request.rows)
-            request.check_label(spooled.all_names, spooled.others)
+            request.check_output(spooled.schema, spooled.others)
         with report.timed("fit"):
             model = fit_partitions(spooled, request.parameters, limit, scratch, quiet=report.quiet)
         if request.output is not None:

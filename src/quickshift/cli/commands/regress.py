@@ -121,7 +121,7 @@ def regress(
         "verbose": int(shows_progress(quiet)),
     }
     from quickshift.cli.files.formats import suffix_format
-    from quickshift.cli.files.tables import Source, write_table
+    from quickshift.cli.files.tables import Source, check_holds, write_table
 
     source = Source(file, source_format, delimiter, header)
     with report.timed("read"):
@@ -145,6 +145,7 @@ def regress(
             )
         if not modes and coverage is None:
             _check_names(asked.schema.names, features.y.ndim)
+            check_holds(asked.schema, kind)
     with report.timed("fit"):
         import quickshift
 

@@ -196,7 +196,7 @@ def _show(report: Report, facts: dict[str, Any]) -> None:
     least, median, largest = facts["sizes"]
     lines = [
         f"Segments: {facts['n_segments']}, of {facts['n_pixels']} pixels",
-        f"Sizes: {least} to {largest} pixels, median {median:g}",
+        f"Sizes: {least} to {largest} pixels, median {median:.10g}",
         *([f"Outside: {facts['n_outside']} pixels"] if facts["n_outside"] else []),
         *written(facts["output"], "one label per pixel"),
         *written(facts["polygons"], f"{facts['n_polygons']} polygons"),

@@ -176,4 +176,4 @@ def _show(report: Report, found: Any, features: Any, output: str | None, kind: s
 def _cell(name: str, value: Any) -> str:
     if name in ("absorbed_by", "towards") and value < 0:
         return "–"
-    return f"{value:.3g}" if name in ("birth", "death", "significance") else f"{value:g}"
+    return f"{value:.3g}" if name in ("birth", "death", "significance") else f"{value:.10g}"

@@ -47,23 +47,26 @@ class Spooled:
     ----------
     path : Path
         The Parquet file.
+    source : str
+        How messages call it.
     names : list of str
         The columns of the features.
     weights : str or None
         The column of weights.
     others : list of str
         The columns of identifiers.
-    all_names : list of str
-        All columns.
+    schema : pyarrow.Schema
+        All columns of the table.
     n_rows, n_dropped : int
         Number of rows that were kept, and of those that were dropped.
     """
 
     path: Path
+    source: str
     names: list[str]
     weights: str | None
     others: list[str]
-    all_names: list[str]
+    schema: Any
     n_rows: int
     n_dropped: int
 
@@ -110,6 +113,7 @@ def spool(
         for part in _named(parts(used), source):
             with explained(source):
                 missing = _missing(part, used, n_rows + n_missing)
+                _check_weights(part, weight, missing, n_rows + n_missing)
                 kept = part.filter(pa.array(~missing)) if missing.any() else part
                 kept = kept.cast(written, safe=False)
             if missing.any() and not n_missing:
@@ -125,7 +129,8 @@ def spool(
     if not n_rows:
         raise CommandError(f"{source.name} has no rows without missing values. Check the file.")
     ids = split_columns(schema, others)
-    return Spooled(path, names, weight, ids, list(schema.names), n_rows, n_missing)
+    shown = f"{source.name}, without the rows that were dropped" if n_missing else source.name
+    return Spooled(path, shown, names, weight, ids, schema, n_rows, n_missing)
 
 
 def labeled_parts(
@@ -284,12 +289,16 @@ def _on_disk(source: Source, folder: Path) -> Source:
 def _csv_parts(source: Source, used: list[str], schema: Any) -> Iterator[Any]:
     """Read a CSV file; the types of its first part do not bind the others.
 
-    The features are floats, even if they begin with integers, and the other columns are text.
+    The features are floats, even if they begin with integers, unless they begin with truth values.
+    The other columns are text.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    kinds = {name: pa.float64() if name in used else pa.string() for name in schema.names}
+    kinds = dict.fromkeys(schema.names, pa.string())
+    for field in schema:
+        if field.name in used:
+            kinds[field.name] = field.type if pa.types.is_boolean(field.type) else pa.float64()
     blank_from = first_line(source, schema, lambda: source.path)
     # With a single thread, an error names the line.
     options = csv_options(source, threads=False, blank_from=blank_from)
@@ -371,3 +380,18 @@ def _missing(part: Any, used: list[str], first: int) -> Flags:
     for name, array in arrays.items():
         check_finite(array, ~missing, name, first)
     return missing
+
+
+def _check_weights(part: Any, weight: str | None, missing: Flags, first: int) -> None:
+    """Refuse negative weights here, because the fit would name the copy of the table."""
+    import pyarrow as pa
+
+    if weight is None:
+        return
+    values = part[weight].cast(pa.float64(), safe=False).to_numpy()
+    negative = np.flatnonzero((values < 0) & ~missing)
+    if negative.size:
+        raise CommandError(
+            f"column {weight!r} has {values[negative[0]]} in row {first + negative[0]}, expected "
+            f"weights: 0 leaves a row out, 2 counts it twice. Correct the file."
+        )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from quickshift.arrays import Flags, Floats, Indices
+from quickshift.checks.tables import index_columns
 from quickshift.cli.outcome import CommandError
 
 __all__ = [
@@ -123,6 +124,12 @@ def pick_features(
     )
     weight = None if weights is None else resolve_column(table.schema, weights)
     outputs = None if responses is None else split_columns(table.schema, responses)
+    known = [name for name in outputs or () if name in chosen]
+    if known:
+        raise CommandError(
+            f"column {known[0]!r} is the response, expected other columns as features. Leave it "
+            f"out of --columns."
+        )
     used = list(dict.fromkeys([*chosen, *([] if weight is None else [weight]), *(outputs or [])]))
     values = np.empty((table.num_rows, len(used)))
     for i, name in enumerate(used):
@@ -143,8 +150,13 @@ def pick_features(
     w = None if weight is None else np.ascontiguousarray(values[:, used.index(weight)])
     unused = [] if columns is not None else [f for f in table.schema if not is_numeric(f.type)]
     roles = {*split_columns(table.schema, others), *used}
+    index = [] if columns is not None else index_columns(table.schema)
+    index = [name for name in index if name not in roles]
+    roles |= set(index)
     named = [f"{field.name} ({field.type})" for field in unused if field.name not in roles]
     remarks = [f"Not used: {', '.join(named)}; features are columns of numbers."] if named else []
+    if index:
+        remarks.append(f"Not used: {', '.join(index)}, the index of a pandas data frame.")
     if n_missing:
         remarks.append(f"Dropped: {n_missing} rows with missing values.")
     floats = [name for name in chosen if table.schema.field(name).type == "double"]
@@ -178,9 +190,16 @@ def choose_columns(
     """
     _refuse_duplicates(schema)
     if columns is not None:
-        return split_columns(schema, columns)
+        named = split_columns(schema, columns)
+        if not named:
+            raise CommandError(
+                f"--columns names no column, expected at least one of {_listed(schema.names)}. "
+                f"Leave it out for all columns of numbers."
+            )
+        return named
     given = [*others, *([] if weights is None else [weights])]
     taken = split_columns(schema, given)
+    taken += index_columns(schema)
     chosen = [f.name for f in schema if f.name not in taken and is_numeric(f.type)]
     if not chosen:
         raise CommandError(

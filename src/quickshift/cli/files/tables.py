@@ -23,6 +23,7 @@ from quickshift.extras import optional_import
 
 __all__ = [
     "Source",
+    "check_holds",
     "csv_options",
     "csv_schema",
     "explained",
@@ -181,6 +182,28 @@ def write_parts(
     write = _WRITERS[format_of(target, kind, "--to")]
     with opened_output(target, force=force) as file:
         write(iter(parts), file)
+
+
+def check_holds(fields: Iterable[Any], kind: str | None) -> None:
+    """Raise if a file of this format cannot hold some column, before any work is done.
+
+    Parameters
+    ----------
+    fields : iterable of pyarrow.Field
+        The columns of an output.
+    kind : str or None
+        Its format; None if nothing is written.
+    """
+    import pyarrow as pa
+
+    for field in fields if kind in ("csv", "tsv") else ():
+        try:
+            _write_csv(iter([pa.schema([field]).empty_table()]), io.BytesIO())
+        except pa.ArrowException as error:
+            raise CommandError(
+                f"column {field.name!r} has the type {field.type}, which a .{kind} file cannot "
+                f"hold. Write another format, such as .parquet."
+            ) from error
 
 
 def table_from(columns: dict[str, Numbers]) -> Any:

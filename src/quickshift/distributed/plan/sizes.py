@@ -19,6 +19,7 @@ _FEW_ROWS = 50_000  # a box with fewer rows is not worth a task of its own
 _LEAST_ROWS = 100  # with fewer rows per box, halos and tasks cost far more than the boxes
 _MOST_BOXES = 100_000  # each is a folder, and a task of every pass
 PARTITIONS_EXPECTED = "a whole number of at least 1, or 'auto'"
+_MOST_MEMORY = 2.0**60  # bytes, which no machine has; the size of a box stays a 64-bit number
 _MARGIN = 2.0  # rows with their halo, in rows without
 
 
@@ -38,7 +39,7 @@ def memory_for(limit: float | str, executor: Executor) -> int:
     int
     """
     if not isinstance(limit, str):
-        return int(check_positive(limit, "memory_limit"))
+        return int(min(check_positive(limit, "memory_limit"), _MOST_MEMORY))
     if limit != "auto":
         raise ValueError(f"memory_limit is {limit!r}, expected a number of bytes or 'auto'.")
     workers = executor.memory if isinstance(executor, DaskWorkers) else None
