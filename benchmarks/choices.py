@@ -13,7 +13,7 @@ From each seed, workloads are drawn until enough of them count, for sums and for
 which the choice takes more than 2 ms. Times are CPU times on one thread, so that other processes on
 the machine disturb little. Results are appended to benchmarks/results/choices.jsonl, one line per
 workload and stage. `make bench ARGS="--only choices"` runs the seeds listed in rows.py and writes
-percentiles of the regret into docs/benchmarks.md.
+percentiles of the regret and the worst workloads into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ EVERY = 8  # scales are timed for one workload in so many, pictures for one in t
 REPEAT_BELOW = 0.1  # seconds; the best of three runs counts for faster methods
 RTOL = 1e-9
 BITS = 36  # of a height that decide which point is higher
+MARKS = {"median": 0.5, "90th percentile": 0.9, "99th percentile": 0.99, "worst": 1.0}
 
 
 # Workloads
@@ -350,22 +351,62 @@ def regrets(lines: list[dict[str, Any]]) -> dict[str, list[float]]:
     return found
 
 
+def percentiles(found: list[float]) -> dict[str, float]:
+    """Return the marks of the distribution of regrets."""
+    return {what: float(np.quantile(found, q)) for what, q in MARKS.items()}
+
+
+def refusals(lines: list[dict[str, Any]]) -> int:
+    """Count the workloads whose sums had a faster grid that needs too much memory."""
+    return sum(line["stage"] == "sums" and line["refused"] > 0 for line in lines)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """One of the workloads with the largest regrets, in words."""
+
+    regret: float
+    stage: str
+    workload: str
+    times: str  # of all methods that ended
+    refused: str  # the memory of the smallest faster grid that was refused, or nothing
+
+
+def worst(lines: list[dict[str, Any]], most: int = 12) -> list[Worst]:
+    """Describe the workloads on which the choice was worst, whatever the stage."""
+    counted = [line for line in lines if counts(line["seconds"])]
+    return [described(line) for line in sorted(counted, key=lambda line: -regret(line["seconds"]))][
+        :most
+    ]
+
+
+def described(line: dict[str, Any]) -> Worst:
+    """Describe the times of one stage of a workload."""
+    work, refused = line["workload"], line["refused"]
+    ended = {name: t for name, t in line["seconds"].items() if t is not None}
+    return Worst(
+        regret(line["seconds"]),
+        line["stage"],
+        f"{work['n']} x {work['d']} {work['shape']}, {work['kernel']}, h {work['bandwidth']:.3g} "
+        f"(seed {work['seed']})",
+        ", ".join(f"{name} {1e3 * t:.3g} ms" for name, t in ended.items()),
+        f"{refused / 1e6:.0f} MB" if line["stage"] == "sums" and refused else "",
+    )
+
+
 def table(lines: list[dict[str, Any]]) -> str:
     """Return percentiles of the regret per stage, and the worst workloads."""
-    rows = ["stage              workloads  median    90 %    99 %   worst"]
+    rows = ["stage              workloads" + "".join(f"{what:>17}" for what in MARKS)]
     for stage, found in regrets(lines).items():
-        marks = np.quantile(found, [0.5, 0.9, 0.99, 1.0])
-        rows.append(f"{stage:19}{len(found):9}" + "".join(f"{mark:8.2f}" for mark in marks))
+        marks = percentiles(found).values()
+        rows.append(f"{stage:19}{len(found):9}" + "".join(f"{mark:17.2f}" for mark in marks))
+    rows.append(
+        f"\nA faster grid was refused because of its memory for {refusals(lines)} workloads."
+    )
     rows.append("\nThe worst:")
-    counted = [line for line in lines if counts(line["seconds"])]
-    for line in sorted(counted, key=lambda line: -regret(line["seconds"]))[:12]:
-        times = ", ".join(f"{name} {t:.3g}" for name, t in line["seconds"].items() if t is not None)
-        work = line["workload"]
-        rows.append(
-            f"{regret(line['seconds']):6.2f} {line['stage']}: {work['n']} x {work['d']} "
-            f"{work['shape']}, {work['kernel']}, h {work['bandwidth']:.3g} (seed {work['seed']}): "
-            f"{times}{', refused: %.0f MB' % (line['refused'] / 1e6) if line['refused'] else ''}"
-        )
+    for each in worst(lines):
+        refused = f", refused: {each.refused}" if each.refused else ""
+        rows.append(f"{each.regret:6.2f} {each.stage}: {each.workload}: {each.times}{refused}")
     return "\n".join(rows)
 
 

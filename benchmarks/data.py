@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import choices
 from quickshift import datasets
 
 Points = NDArray[np.float64]
@@ -15,6 +16,29 @@ Points = NDArray[np.float64]
 def blobs(n: int, d: int) -> Points:
     """Draw from twenty Gaussians of deviation one, with centers in [-20, 20]^d; most rows do."""
     return datasets.blobs(n, d, seed=0)[0]
+
+
+def seeded_blobs(n: int, seed: int) -> Points:
+    """Draw blobs in the plane from a seed."""
+    return datasets.blobs(n, 2, seed=seed)[0]
+
+
+def boxed_blobs(n: int, seed: int) -> Points:
+    """Draw blobs in three dimensions from a seed, as scikit-learn does."""
+    from sklearn.datasets import make_blobs
+
+    drawn = make_blobs(n, 3, centers=20, center_box=(-20, 20), random_state=seed)
+    return np.ascontiguousarray(drawn[0])
+
+
+def student(n: int, d: int, seed: int) -> Points:
+    """Draw from a Student t distribution with 2.5 degrees of freedom."""
+    return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
+
+
+def curve(n: int, seed: int) -> Points:
+    """Draw from a curve in three dimensions, with noise."""
+    return choices.curve(np.random.default_rng(seed), n, 3)
 
 
 def one_gaussian(n: int, d: int) -> Points:
@@ -146,3 +170,8 @@ def photo(n: int) -> NDArray[np.float64]:
     mirrored = np.vstack([pair, pair[::-1]])
     times = -(-rows // mirrored.shape[0]), -(-columns // mirrored.shape[1]), 1
     return np.ascontiguousarray(np.tile(mirrored, times)[:rows, :columns])
+
+
+def photo_single(n: int) -> NDArray[np.float32]:
+    """Return the same picture in single precision."""
+    return photo(n).astype(np.float32)

@@ -41,6 +41,18 @@ HEADINGS = {
         "with rtol 0, for two kernels, three dimensions and bandwidths from 0.01 to the diameter "
         "of the data, and shows the worst ratio.",
     ),
+    "three": (
+        "Three and more dimensions",
+        "Fits with Gaussian kernels. The rows with a given h are measured on ten data sets of "
+        "scikit-learn's make_blobs (20 centers in a box of 40, seeds 0 to 9), and show the "
+        'largest ratio. auto is `bandwidth="auto"`.',
+    ),
+    "kernels": (
+        "Other kernels",
+        'The time of a fit with `bandwidth="auto"`, divided by that of the same fit with the '
+        "Gaussian kernel. The largest ratio of four data sets is shown. The growth rows give the "
+        "exponent p of a running time that grows as n to the power of p.",
+    ),
     "scale": (
         "Scale",
         "The growth row gives the exponent p of a running time that grows as n to the power of p; "
@@ -59,7 +71,14 @@ HEADINGS = {
         "Segmenting a color image (scikit-image's astronaut; the larger image repeats it and its "
         "mirror images), including the conversion to Lab. The time of scikit-image is always that "
         "of 512 x 512 pixels, in the rows of the larger image as well. `segment` is the exact "
-        "algorithm, `compat` returns scikit-image's labels.",
+        "algorithm, `compat` returns scikit-image's labels. In the row with float32, both get a "
+        "picture of that type.",
+    ),
+    "AVX2": (
+        "Without AVX-512",
+        "Rows of other tables with our code restricted to AVX2, as on machines that have no "
+        "AVX-512 (`QUICKSHIFT_INSTRUCTION_SET=v3`). A bound is 1.25 times as loose as with "
+        "AVX-512.",
     ),
     "modal": (
         "Modal regression",
@@ -92,8 +111,16 @@ HEADINGS = {
         "workloads (1e3 to 2e6 points, 1 to 16 features, eight shapes, all kernels, bandwidths of "
         "four orders of magnitude) all methods are timed. The result is the time of the chosen "
         "method divided by that of the fastest, in CPU time on one thread, over the workloads on "
-        "which the chosen method takes more than 2 ms. The seeds are listed in benchmarks/rows.py; "
-        "`make choices` runs others and lists the worst workloads.",
+        "which the chosen method takes more than 2 ms. There is one method for conditional modes, "
+        "and thus no choice. The seeds are listed in benchmarks/rows.py; `make choices` runs "
+        "others.",
+    ),
+    "methods": (
+        "Data on which the wrong method was chosen",
+        "On data like these, the method chosen for the Gaussian kernel sums was once up to 30 "
+        "times slower than the best. The result is the time of the chosen method divided by that "
+        "of the best other one, which is named; both use two threads. The largest ratio of a few "
+        "seeds is shown.",
     ),
     "starts": (
         "Startup",
@@ -160,6 +187,7 @@ def page(found: Result, curves: list[Result]) -> str:
         if rows:
             title, text = HEADINGS[section]
             parts += [f"## {title}\n\n{text}\n", table(rows)]
+            parts += [worst_table(row) for row in rows if "worst" in row]
     return "\n".join([*parts, method(found), peer_table(found), left_out(found)]).rstrip() + "\n"
 
 
@@ -211,6 +239,20 @@ def table(rows: list[Result]) -> str:
         return markdown(["row", "time"], lines)
     head = ["row", "ours", "compared with", "its time", "result", "bound, met?", "rounds"]
     return markdown(*without_empty(head, [line for row in rows for line in number_lines(row)]))
+
+
+def worst_table(row: Result) -> str:
+    """Return the workloads for which the worst methods were chosen."""
+    head = ["result", "stage", "workload", "CPU times", "refused grid"]
+    lines = [
+        [f"{w['regret']:.2f}", w["stage"], w["workload"], w["times"], w["refused"]]
+        for w in row["worst"]
+    ]
+    return (
+        f"For {row['refusals']} of these workloads, a grid was estimated to be the fastest but "
+        "refused, because it needs more memory than [decision 33](decisions/33-scratch.md) admits. "
+        "The largest results, of all stages:\n\n" + markdown(*without_empty(head, lines))
+    )
 
 
 def number_lines(row: Result) -> Iterable[list[str]]:

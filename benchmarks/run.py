@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     new: dict[str, Result] = {}
     for job in wanted.values():
         circumstances = results.circumstances()  # before the row itself adds to the load
-        row = {**job(), **circumstances}
+        row = {**circumstances, **job()}
         print("\n".join(lines(row)), flush=True)
         results.put(file, run, row)
         new[row["name"]] = row

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +25,8 @@ import ours
 from data import blobs, one_gaussian
 from measure import Bound, Spread
 from peers import PEERS
+from quickshift import _core, stages
+from quickshift.kernels import get_kernel
 from rows import (
     ChoiceRow,
     Curve,
@@ -31,16 +34,19 @@ from rows import (
     HardRow,
     LinkRow,
     MemoryRow,
+    MethodRow,
     Row,
     StartRow,
     ThreadRow,
     TimeRow,
     ToleranceRow,
+    WorstRow,
 )
 from worker import FailedError, Worker, closing_all
 
 ROW_LIMIT = 150.0  # seconds after which no further round of a row is started
 POINT_LIMIT = 15.0  # the same for a point of a curve
+THREADS = 2  # of rows that compare methods
 SMALLEST = 500  # a quick run does not reduce a row below this number of points
 
 Result = dict[str, Any]
@@ -75,16 +81,16 @@ def saved(X: Any) -> Iterator[Path]:
         yield file
 
 
-def our_worker(call: Callable[..., object]) -> Worker:
+def our_worker(call: Callable[..., object], instruction_set: str | None = None) -> Worker:
     """Start a process that times a function of ours."""
-    return Worker(partial(ours.loaded, call), "quickshift")
+    return Worker(partial(ours.loaded, call), "quickshift", instruction_set=instruction_set)
 
 
 def time_row(row: TimeRow, pace: Pace) -> Result:
     """Time our call alternately with each peer."""
     X = row.make(pace.size(row.n))
     result: Result = {"n": count(X), "d": X.shape[-1], "numbers": []}
-    with saved(X) as file, our_worker(row.call) as mine:
+    with saved(X) as file, our_worker(row.call, row.instruction_set) as mine:
         mine.points(file)
         our_times: list[float] = []
         for name, bound in row.peers.items():
@@ -171,10 +177,85 @@ def hard_row(row: HardRow, pace: Pace) -> Result:
     return {"n": count(X), "d": row.d, "seconds": seconds, "numbers": [found]}
 
 
+def worst_row(row: WorstRow, pace: Pace) -> Result:
+    """Time our call and the other one alternately on each data set."""
+    cases = {}
+    for name, make in row.sets.items():
+        X = make(pace.size(row.n))
+        with saved(X) as file, our_worker(row.call) as mine, _other_worker(row.other) as theirs:
+            mine.points(file)
+            theirs.points(file)
+            timers = [mine.seconds, theirs.seconds]
+            cases[name] = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+    worst = max(cases, key=lambda case: measure.ratios(*cases[case]).median)
+    our_times, other_times = cases[worst]
+    found = number(
+        f"{row.against}, worst of {len(cases)}: {worst}",
+        "ratio",
+        measure.ratios(our_times, other_times),
+        row.bound,
+        peer_seconds=asdict(measure.spread(other_times)),
+        rounds=len(our_times),
+    )
+    return {"n": row.n, "seconds": asdict(measure.spread(our_times)), "numbers": [found]}
+
+
+def _other_worker(other: str | Callable[..., object]) -> Worker:
+    if callable(other):
+        return our_worker(other)
+    peer = PEERS[other]
+    return Worker(peer.load, other, peer.environment)
+
+
+def method_row(row: MethodRow, pace: Pace) -> Result:
+    """Time the automatic method of kernel sums and the best other one alternately."""
+    cases = {}
+    for name, make in row.sets.items():
+        X = make(pace.size(row.n))
+        cases[name] = _automatic_against_best(X, row.bandwidth(X), pace)
+    worst = max(cases, key=lambda case: measure.ratios(*cases[case][1]).median)
+    best, (our_times, best_times) = cases[worst]
+    found = number(
+        f"{best}, worst of {len(cases)}: {worst}",
+        "ratio",
+        measure.ratios(our_times, best_times),
+        row.bound,
+        peer_seconds=asdict(measure.spread(best_times)),
+        rounds=len(our_times),
+    )
+    return {"n": row.n, "seconds": asdict(measure.spread(our_times)), "numbers": [found]}
+
+
+def _automatic_against_best(X: Any, h: float, pace: Pace) -> tuple[str, list[list[float]]]:
+    """Return the name of the best other method, and the times of the automatic one and of it."""
+    tree = stages.prepare(X).tree
+    code = get_kernel("gaussian").code
+
+    def sums(method: _core.DensityMethod) -> choices.Run:
+        return lambda report: _core.kernel_sums(
+            tree, code, h, choices.RTOL, method, THREADS, report
+        )
+
+    methods = {each.name: sums(each) for each in _core.DensityMethod}
+    automatic = choices.seconds(methods["automatic"], math.inf) or 0.0
+    limit = max(choices.PATIENCE * automatic, 0.05)
+    found = {each: choices.seconds(run, limit) for each, run in methods.items()}
+    finished = {each: t for each, t in found.items() if t is not None and each != "automatic"}
+    best = min(finished, key=lambda each: finished[each])
+    timers = [partial(_wall_seconds, methods[name]) for name in ("automatic", best)]
+    return best, measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+
+
+def _wall_seconds(run: choices.Run) -> float:
+    start = time.perf_counter()
+    run(None)
+    return time.perf_counter() - start
+
+
 def thread_row(row: ThreadRow, pace: Pace) -> Result:
     """Time one thread and two threads alternately."""
     X = row.make(pace.size(row.n))
-    with saved(X) as file, our_worker(row.call) as worker:
+    with saved(X) as file, our_worker(row.call, row.instruction_set) as worker:
         worker.points(file)
         timers = [partial(worker.seconds, n_jobs=1), partial(worker.seconds, n_jobs=2)]
         one, two = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
@@ -244,20 +325,20 @@ def choice_row(row: ChoiceRow, pace: Pace) -> Result:
     numbers = []
     for stage, found in choices.regrets(lines).items():
         percentile, worst = row.bounds.get(stage, (None, None))
-        for what, q, bound in (
-            (f"median of {len(found)} workloads", 0.5, None),
-            ("99th percentile", 0.99, percentile),
-            ("worst workload", 1.0, worst),
-        ):
-            value = measure.spread([float(np.quantile(found, q))])
-            numbers.append(number(f"{stage}: {what}", "ratio", value, bound))
-    return {"numbers": numbers}
+        bounds = {"99th percentile": percentile, "worst": worst}
+        for what, value in choices.percentiles(found).items():
+            name = f"{stage}: {what} of {len(found)} workloads"
+            numbers.append(number(name, "ratio", measure.spread([value]), bounds.get(what)))
+    worst_workloads = [asdict(each) for each in choices.worst(lines)]
+    return {"numbers": numbers, "worst": worst_workloads, "refusals": choices.refusals(lines)}
 
 
 MEASURE: dict[type, Callable[[Any, Pace], Result]] = {
     TimeRow: time_row,
     GrowthRow: growth_row,
     HardRow: hard_row,
+    WorstRow: worst_row,
+    MethodRow: method_row,
     ThreadRow: thread_row,
     LinkRow: link_row,
     ToleranceRow: tolerance_row,
@@ -273,6 +354,8 @@ def measured(row: Row, section: str, pace: Pace) -> Result:
         result = MEASURE[type(row)](row, pace)
     except (FailedError, RuntimeError) as failed:
         result = {"numbers": [{"what": "quickshift", "skipped": str(failed)}]}
+    if isinstance(row, TimeRow | ThreadRow) and row.instruction_set:
+        result["instruction_set"] = row.instruction_set
     return {"name": row.name, "section": section, **result}
 
 

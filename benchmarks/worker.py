@@ -13,6 +13,7 @@ from typing import Any, Self
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 200.0  # seconds per request; the largest data of a peer take about a minute
+INSTRUCTION_SET = "QUICKSHIFT_INSTRUCTION_SET"
 STARTING = 400.0  # seconds for imports and for compilation at the first call
 
 
@@ -37,9 +38,17 @@ class Worker:
         Name for error messages.
     environment : str, optional
         Name of another virtual environment, for peers that cannot be installed in this one.
+    instruction_set : str, optional
+        Name of the instruction set that our core uses in the process; the default is the fastest.
     """
 
-    def __init__(self, load: Callable[[], Any], name: str, environment: str | None = None) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Any],
+        name: str,
+        environment: str | None = None,
+        instruction_set: str | None = None,
+    ) -> None:
         self._name = name
         python = interpreter(environment)
         if not python.exists():
@@ -51,6 +60,7 @@ class Worker:
         self._process = subprocess.Popen(
             [python, HERE / "child.py", str(their_requests), str(their_answers)],
             pass_fds=(their_requests, their_answers),
+            env=os.environ | ({INSTRUCTION_SET: instruction_set} if instruction_set else {}),
         )
         os.close(their_requests)
         os.close(their_answers)

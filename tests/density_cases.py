@@ -1,12 +1,13 @@
 """Estimates, queries and tolerances that the tests of densities share."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from cases import COMPACT, DIMENSIONS, INFINITE, KERNELS, KINDS, Case, Floats, distances
-from quickshift import reference
+from quickshift import _core, reference
 from quickshift.kernels import get_kernel
 from quickshift.stages import Estimate, fit_estimate, prepare
 
@@ -21,6 +22,33 @@ every_dimension = pytest.mark.parametrize("d", DIMENSIONS)
 def fit(case: Case, kernel: str, rtol: float = 1e-9, h: float | None = None) -> Estimate:
     samples = prepare(case.X, sample_weight=case.sample_weight, period=case.period)
     return fit_estimate(samples, h or case.bandwidth(kernel), kernel=kernel, rtol=rtol)
+
+
+def tree_of(X: Floats, weights: Floats | None = None, period: Floats | None = None) -> _core.Tree:
+    return prepare(X, sample_weight=weights, period=period).tree
+
+
+def blobs(n: int, d: int, seed: int = 0) -> Floats:
+    """Draw blobs of two densities, a sparse background and points far from all others."""
+    rng = np.random.default_rng(seed)
+    centers = rng.uniform(-8, 8, size=(5, d))
+    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
+    X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
+    X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
+    return X
+
+
+def with_every_instruction_set(run: Callable[[], Floats]) -> list[Floats]:
+    """Return the results of a function with each instruction set that this machine has."""
+    before = _core.instruction_set()
+    results = []
+    try:
+        for each in filter(_core.has_instruction_set, _core.InstructionSet):
+            _core.set_instruction_set(each)
+            results.append(run())
+    finally:
+        _core.set_instruction_set(before)
+    return results
 
 
 def queries_near(case: Case, seed: int = 1) -> Floats:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,32 @@ def test_many_features(d: int) -> None:
     case = make("random", 60, d)
     density = estimate_density(case.X, case.h)
     assert_equals_algorithm_2(case, density, 0.9 * float(np.sqrt(2 * d)))
+
+
+@pytest.mark.parametrize("ties", ["total", "strict"])
+@pytest.mark.parametrize("heights", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["random", "duplicated"])
+def test_many_points_of_equal_height(kind: str, heights: int, ties: str) -> None:
+    for d, reach in ((1, 0.05), (2, 0.3), (5, 1.8)):
+        case = make(kind, 200, d)
+        density = np.random.default_rng(d).integers(1, heights + 1, size=200).astype(float)
+        assert_equals_algorithm_2(case, density, reach, ties)
+
+
+def test_points_of_equal_height_join_many_modes() -> None:
+    rng = np.random.default_rng(0)
+    modes = np.stack(np.mgrid[:12, :12], axis=-1).reshape(-1, 2)
+    case = Case("modes", np.concatenate([modes, rng.uniform(0, 11, size=(100, 2))]), 1.0)
+    density = np.append(rng.uniform(2, 3, size=len(modes)), np.ones(100))
+    assert_equals_algorithm_2(case, density, 0.9)
+
+
+def test_groups_apart_with_equal_heights() -> None:
+    case = make("random", 90, 2)
+    X = np.concatenate([case.X, case.X + 100.0, case.X[:5] * 1e3 + 1e4])
+    density = np.random.default_rng(0).integers(1, 3, size=len(X)).astype(float)
+    for tau in (0.3, 1.0):
+        assert_equals_algorithm_2(replace(case, X=X), density, tau)
 
 
 # Against GUDHI's ToMATo, which computes the same persistence from the graph of all neighbors

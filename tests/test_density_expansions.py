@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cases import Floats, make
-from density_cases import rounding
+from density_cases import blobs, rounding, tree_of, with_every_instruction_set
 from quickshift import _core, reference
 from quickshift.kernels import KERNELS, get_kernel
 from quickshift.stages import fit_estimate, prepare
@@ -14,10 +14,6 @@ SMOOTH = ("silverman", "triangular", "tricube", "cosine")
 METHOD = _core.DensityMethod.expansions
 every_kernel = pytest.mark.parametrize("kernel", SMOOTH)
 every_dimension = pytest.mark.parametrize("d", [1, 2])
-
-
-def tree_of(X: Floats, weights: Floats | None = None) -> _core.Tree:
-    return prepare(X, sample_weight=weights).tree
 
 
 def by_expansions(tree: _core.Tree, kernel: str, h: float, threads: int = 1) -> Floats:
@@ -41,16 +37,6 @@ def sums_of_reference(
 def assert_within(found: Floats, expected: Floats, name: str = "") -> None:
     error = np.abs(found / expected - 1.0).max()
     assert error <= ERROR, f"{name}: off by {error}"
-
-
-def blobs(n: int, d: int, seed: int = 0) -> Floats:
-    """Draw blobs of two densities, a sparse background and points far from all others."""
-    rng = np.random.default_rng(seed)
-    centers = rng.uniform(-8, 8, size=(5, d))
-    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
-    X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
-    X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
-    return X
 
 
 # Compared with sums over all pairs
@@ -190,14 +176,7 @@ def test_power_of_two_as_unit_does_not_change_a_bit_by_expansions(d: int, kernel
 @every_dimension
 def test_instruction_sets_agree_by_expansions(d: int, kernel: str) -> None:
     tree = tree_of(blobs(5000, d))
-    before = _core.instruction_set()
-    sums = []
-    try:
-        for each in filter(_core.has_instruction_set, _core.InstructionSet):
-            _core.set_instruction_set(each)
-            sums.append(by_expansions(tree, kernel, 1.5))
-    finally:
-        _core.set_instruction_set(before)
+    sums = with_every_instruction_set(lambda: by_expansions(tree, kernel, 1.5))
     for other in sums:
         assert_within(other, sums[-1])
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cases import Case, Floats, make
+from density_cases import blobs, tree_of, with_every_instruction_set
 from quickshift import _core, reference
 from quickshift.kernels import KERNELS, get_kernel
 from quickshift.stages import fit_estimate, prepare
@@ -13,10 +14,6 @@ ROUNDING = 1e-13
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
 every_dimension = pytest.mark.parametrize("d", [1, 2, 3])
 every_tolerance = pytest.mark.parametrize("rtol", TOLERANCES)
-
-
-def tree_of(X: Floats, weights: Floats | None = None, period: Floats | None = None) -> _core.Tree:
-    return prepare(X, sample_weight=weights, period=period).tree
 
 
 def by_grid(tree: _core.Tree, h: float, rtol: float, threads: int = 1) -> Floats:
@@ -45,16 +42,6 @@ def logs_at(
 def assert_within(found: Floats, expected: Floats, rtol: float, name: str = "") -> None:
     error = np.abs(found / expected - 1.0).max()
     assert error <= rtol + ROUNDING, f"{name}: off by {error}"
-
-
-def blobs(n: int, d: int, seed: int = 0) -> Floats:
-    """Draw blobs of several densities, a sparse background and points far from all others."""
-    rng = np.random.default_rng(seed)
-    centers = rng.uniform(-8, 8, size=(5, d))
-    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, d)) * rng.choice([0.1, 1], (n, 1))
-    X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
-    X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
-    return X
 
 
 # Compared with sums over all pairs
@@ -305,15 +292,9 @@ def test_power_of_two_as_unit_does_not_change_a_bit_on_a_grid(d: int) -> None:
 @every_dimension
 def test_instruction_sets_agree_on_a_grid(d: int) -> None:
     tree, mixture = tree_of(blobs(2000, d)), tree_of(tailed(2000, d))
-    before = _core.instruction_set()
-    sums = []
-    try:
-        for each in filter(_core.has_instruction_set, _core.InstructionSet):
-            _core.set_instruction_set(each)
-            both = by_grid(tree, 0.6, 1e-12), mixed(mixture, 0.4, 1e-9)
-            sums.append(np.concatenate(both))
-    finally:
-        _core.set_instruction_set(before)
+    sums = with_every_instruction_set(
+        lambda: np.concatenate([by_grid(tree, 0.6, 1e-12), mixed(mixture, 0.4, 1e-9)])
+    )
     for other in sums:
         assert (np.abs(other - sums[-1]) <= 32 * np.spacing(sums[-1])).all()
 

@@ -7,7 +7,7 @@ benchmarks/adversarial.py searches for such data, and docs/benchmarks.md has the
 import numpy as np
 import pytest
 
-from benchmarks.made_up_data import against_median, colliding, narrow_group
+from benchmarks.made_up_data import against_median, colliding, long_tails, narrow_group
 from quickshift import QuickShift, _core, reference, stages
 
 
@@ -108,3 +108,26 @@ def test_a_narrow_group_is_clustered_as_by_the_reference():
     expected = reference.local_clusters(X, 2.0, n_clusters=5)
     assert model.n_clusters_ == 5
     np.testing.assert_array_equal(model.labels_, expected.labels)
+
+
+def boxes_per_point(X, kernel):
+    """Count the boxes that are visited to link a fit with automatic parameters."""
+    samples = stages.prepare(X)
+    h = stages.choose_bandwidth(samples, kernel=kernel)
+    sums = stages.fit_estimate(samples, h, kernel=kernel).sums()
+    graph = stages.climb(samples, sums)
+    tau = stages.choose_tau(samples, h, kernel=kernel)
+    forest = stages.cut(graph, tau)
+    pieces = len(forest.roots)
+    boxes = _core.boxes_for_saddles(samples.tree, sums, forest.labels, pieces, tau)
+    return boxes / len(X)
+
+
+@pytest.mark.parametrize("kernel", ["epanechnikov", "gaussian"])
+def test_equal_densities_in_long_tails_cost_few_boxes(kernel):
+    assert boxes_per_point(long_tails(20_000, 5, 7.5), kernel) < 200  # was 1400
+
+
+def test_boxes_in_long_tails_grow_more_slowly_than_the_square_of_the_points():
+    few, many = (boxes_per_point(long_tails(n, 5, 7.5), "epanechnikov") for n in (10_000, 40_000))
+    assert many < 3 * few  # if quadratic: 4

@@ -45,7 +45,7 @@ SumCosts costs_of(Kernel kernel) {
   }
 }
 
-// Moments, per location and feature.
+// Moments, per location and feature; benchmarks/costs.py does not measure it.
 constexpr double moment = 4.0;
 
 // Up to this many features the tree is faster whatever the samples are. For compact kernels other

@@ -139,7 +139,6 @@ class DirectSumWorker {
     return squares.least > reach;
   }
   bool inside(Index, Index, Bounds squares) const { return squares.most <= least_reach_; }
-  void finish() const {}
 
   // All pairs of leaves below two nodes, without any further test of their boxes.
   void take_whole(Index query, Index sample) {

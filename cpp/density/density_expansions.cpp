@@ -187,12 +187,8 @@ class ExpansionSumWorker {
   }
 
   void take_leaves(Index query, Index sample) {
-    const Index leaf = problem_.queries.leaf_of(query);
-    const Index other = problem_.samples.leaf_of(sample);
-    const bool both = problem_.symmetric() && leaf != other;
-    problem_.add_terms(leaf_pair(problem_.queries, leaf, problem_.samples, other), problem_.scale,
-                       sums_.values.data() + leaf * problem_.queries.stride,
-                       both ? sums_.values.data() + other * problem_.samples.stride : nullptr);
+    add_leaf_terms(problem_.queries, query, problem_.samples, sample, problem_.add_terms,
+                   problem_.scale, sums_);
   }
 
   void finish() {

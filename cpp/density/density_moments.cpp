@@ -185,7 +185,6 @@ class MomentSumWorker {
   bool inside(Index, Index, Bounds squares) const {
     return squares.most <= problem_.scale.support_sq;
   }
-  void finish() const {}
 
   void take_whole(Index query, Index sample) {
     if (problem_.samples.features == 2) return take_whole_of<2>(query, sample);
@@ -193,12 +192,8 @@ class MomentSumWorker {
   }
 
   void take_leaves(Index query, Index sample) {
-    const Index leaf = problem_.queries.leaf_of(query);
-    const Index other = problem_.samples.leaf_of(sample);
-    const bool both = problem_.symmetric() && leaf != other;
-    problem_.add_terms(leaf_pair(problem_.queries, leaf, problem_.samples, other), problem_.scale,
-                       sums_.values.data() + leaf * problem_.queries.stride,
-                       both ? sums_.values.data() + other * problem_.samples.stride : nullptr);
+    add_leaf_terms(problem_.queries, query, problem_.samples, sample, problem_.add_terms,
+                   problem_.scale, sums_);
   }
 
  private:

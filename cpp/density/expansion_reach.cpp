@@ -15,8 +15,10 @@ namespace {
 // tenth or more of the weight inside the support, and most errors are far below the largest.
 constexpr double most_error = 3e-14;
 // In two features, pairs near distance 0 limit the speed of all kernels except the cosine, so the
-// error may be larger; at small distances even more, because few samples are that near.
-constexpr double most_error_in_plane = 3e-13;
+// error may be larger; at small distances even more, because few samples are that near. The limit
+// of the silverman kernel is lower, because its bounds add up to more compared with its sums.
+constexpr double most_error_in_plane = 6e-13;
+constexpr double most_silverman_error_in_plane = 3e-13;
 constexpr double most_relief = 20.0;
 
 constexpr int most_power = 2 * RadialSeries::most;
@@ -163,6 +165,8 @@ ExpansionReach::ExpansionReach(Kernel kernel, int features)
     : orders_(kernel == Kernel::cosine ? 3 : orders),
       least_points_(kernel == Kernel::cosine ? 24 : 40) {
   const bool plane = features == 2 && kernel != Kernel::cosine;
+  const double most_in_plane =
+      kernel == Kernel::silverman ? most_silverman_error_in_plane : most_error_in_plane;
   const Powers powers = powers_of(kernel);
   series_ = series_of(powers);
   std::vector<std::vector<double>> bounds;
@@ -172,8 +176,8 @@ ExpansionReach::ExpansionReach(Kernel kernel, int features)
     const auto edge = [](int i) { return std::ldexp(1.0 + 0.25 * (i % 4), i / 4 - octaves); };
     const double least = bin == 0 ? 0.0 : std::sqrt(edge(quarter));
     const double most = std::sqrt(edge(quarter + 1));
-    errors_[bin] = plane ? most_error_in_plane * std::clamp(0.1 / (most * most), 1.0, most_relief)
-                         : most_error;
+    errors_[bin] =
+        plane ? most_in_plane * std::clamp(0.1 / (most * most), 1.0, most_relief) : most_error;
     for (int i = 0; i < orders; ++i) {
       const Error error(powers, bounds, expansion_orders[i], least, most);
       const double spread = largest_spread(error, errors_[bin]);

@@ -6,8 +6,21 @@
 
 #include "density/sums.hpp"
 #include "tree/block_sample.hpp"
+#include "vector/pairs.hpp"
 
 namespace quickshift {
+
+// Adds the terms of all pairs between two leaves, given by their nodes, to the sums at the queries.
+// If the trees are the same object, the terms are added to the sums at both leaves.
+inline void add_leaf_terms(const Tree& queries, Index query, const Tree& samples, Index sample,
+                           AddTerms add_terms, const KernelScale& scale, Sums& sums) {
+  const Index leaf = queries.leaf_of(query);
+  const Index other = samples.leaf_of(sample);
+  const bool both = &queries == &samples && leaf != other;
+  add_terms(leaf_pair(queries, leaf, samples, other), scale,
+            sums.values.data() + leaf * queries.stride,
+            both ? sums.values.data() + other * samples.stride : nullptr);
+}
 
 // density_direct.cpp
 void direct_sums(const Tree& queries, const Tree& samples, const DensityOptions& options,

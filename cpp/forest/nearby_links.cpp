@@ -154,9 +154,12 @@ void link_by_search(NearbyLinks& links, const Execution& execution) {
 }
 
 bool search_pays_for_links(const Tree& tree, Index pieces, double tau) {
-  constexpr int most_features = 8;  // with more, searches of some data are far slower
-  constexpr Index most_locations_per_piece = 8;
-  constexpr Index most_within = 4;  // on average, including the location itself
+  // With five features or more, searches of data with long tails may be far slower. With more than
+  // eight, they seldom pay.
+  constexpr int most_features = 8;
+  const bool few_features = tree.features <= 4;
+  const Index most_locations_per_piece = few_features ? 12 : 8;
+  const Index most_within = few_features ? 10 : 4;  // on average, including the location itself
   constexpr Index counted = 1024;
   if (tree.features > most_features) return false;
   if (pieces * most_locations_per_piece < tree.locations) return false;

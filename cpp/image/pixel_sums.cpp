@@ -142,6 +142,70 @@ class TileSums {
   std::vector<double> sums_;
 };
 
+// Computes the sums of one box of the picture at a time in single precision; one object per thread.
+class RasterTileSums {
+ public:
+  RasterTileSums(const Picture& picture, const std::vector<Index>& halo, float factor)
+      : picture_(picture),
+        halo_(halo),
+        factor_(factor),
+        tile_(picture, halo),
+        terms_(static_cast<std::size_t>(2 * halo[1] + 1)) {
+    for (Index apart = -halo[1]; apart <= halo[1]; ++apart) {
+      columns_sq_.push_back(static_cast<float>(apart * apart));
+    }
+  }
+
+  void operator()(Index box, const double* start, double* to, const Execution& execution) {
+    tile_.load(box);
+    colors_.assign(tile_.colors(), tile_.colors() + tile_.plane_size() * picture_.colors.features);
+    tile_.load_plane(start, 0.0, sums_);
+    for (Index line = 0; line < tile_.all_lines() && !execution.stops(); ++line) add_from(line);
+    for (const PixelTile::Line& line : tile_.lines()) {
+      std::copy_n(sums_.data() + tile_.start(line.number), tile_.columns(), to + line.first_pixel);
+    }
+  }
+
+ private:
+  // Adds the terms of all pairs of pixels within a line, and of the pairs of its pixels with those
+  // of later lines.
+  void add_from(Index line) {
+    if (!tile_.in_picture({line})) return;
+    if (tile_.is_inner({line})) pixel_loops().add_raster_single(lines_from(line, line));
+    const Index last = std::min(line + halo_[0], tile_.all_lines() - 1);
+    for (Index other = line + 1; other <= last && tile_.in_picture({other}); ++other) {
+      if (!tile_.is_inner({line}) && !tile_.is_inner({other})) continue;
+      pixel_loops().add_raster_single(lines_from(line, other));
+    }
+  }
+
+  RasterLines lines_from(Index line, Index other) {
+    RasterLines lines{};
+    lines.colors = colors_.data() + tile_.start(line);
+    lines.other_colors = colors_.data() + tile_.start(other);
+    lines.plane = tile_.plane_size();
+    lines.channels = picture_.colors.features;
+    lines.columns = tile_.columns();
+    lines.reach = halo_[1];
+    lines.lines_sq = static_cast<float>((other - line) * (other - line));
+    lines.columns_sq = columns_sq_.data();
+    lines.factor = factor_;
+    lines.sums = sums_.data() + tile_.start(line);
+    const bool adds_to_other = other != line && tile_.is_inner({other});
+    lines.other_sums = adds_to_other ? sums_.data() + tile_.start(other) : nullptr;
+    lines.terms = terms_.data();
+    return lines;
+  }
+
+  const Picture& picture_;
+  const std::vector<Index>& halo_;
+  float factor_;
+  PixelTile tile_;
+  std::vector<float> colors_, columns_sq_;
+  std::vector<double> sums_;
+  std::vector<RasterTerms> terms_;
+};
+
 // An upper bound on the number of pairs of pixels, from which the amount of work is estimated.
 double pairs_in(const Picture& picture, const std::vector<Index>& reach) {
   double pairs = static_cast<double>(picture.pixels());
@@ -166,17 +230,8 @@ void raster_sums(const Picture& picture, const double* start, float factor, Inde
                  const Execution& execution, double* sums) {
   const std::vector<Index> halo = clipped(picture, {reach, reach});
   run_tasks(execution, PixelTile::count(picture), 4.0 * pairs_in(picture, halo), [&] {
-    return [&, tile = PixelTile(picture, halo), plane = std::vector<double>()](Index box) mutable {
-      tile.load(box);
-      tile.load_plane(start, 0.0, plane);
-      for (const PixelTile::Line& line : tile.lines()) {
-        if (execution.stops()) return;
-        const Index at = tile.start(line.number);
-        pixel_loops().add_raster_single({tile.colors() + at, tile.plane_size(),
-                                         picture.colors.features, tile.columns(), tile.length(),
-                                         halo[0], halo[1], factor, plane.data() + at});
-        std::copy_n(plane.data() + at, tile.columns(), sums + line.first_pixel);
-      }
+    return [&, tile = RasterTileSums(picture, halo, factor)](Index box) mutable {
+      tile(box, start, sums, execution);
     };
   });
 }

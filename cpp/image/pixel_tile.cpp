@@ -8,7 +8,7 @@ namespace quickshift {
 namespace {
 
 constexpr Index most_columns = 256;
-constexpr Index widest_vector = 8;
+constexpr Index widest_vector = 16;
 
 // The side of a box along an axis, in pixels: small enough that a tile fits into the cache, but
 // large relative to the halo.

@@ -7,6 +7,7 @@
 
 #include "density/grid/density_grid.hpp"
 #include "density/methods.hpp"
+#include "forest/saddles.hpp"
 #include "parents/nearest_higher.hpp"
 #include "python/bindings.hpp"
 #include "scale/block_scales.hpp"
@@ -68,6 +69,17 @@ Index comparisons_for_duplicates(const AnyPoints& array) {
   return distinct_locations(points_of(array), nullptr, nullptr, 0, Execution{}).comparisons;
 }
 
+Index boxes_for_links(const Tree& tree, const Reals& heights, const Indices& piece, Index pieces,
+                      double tau) {
+  require(static_cast<Index>(heights.size()) == tree.rows, "heights must have one value per row");
+  require(static_cast<Index>(piece.size()) == tree.rows, "piece must have one value per row");
+  for (Index row = 0; row < tree.rows; ++row) {
+    const Index number = piece.data()[row];
+    require(number >= 0 && number < pieces, "piece must hold indices from 0 to pieces - 1");
+  }
+  return boxes_for_saddles(tree, {piece.data(), heights.data(), pieces}, tau);
+}
+
 Index reads_for_median(const Reals& keys) {
   require(keys.size() > 0, "keys must not be empty");
   Index reads = 0;
@@ -105,6 +117,10 @@ void bind_methods(nb::module_& m) {
         "The same for local scales.");
   m.def("comparisons_for_duplicates", &comparisons_for_duplicates, "points"_a,
         "How many times two rows are compared to find duplicates; for tests.");
+  m.def("boxes_for_saddles", &boxes_for_links, "tree"_a, "heights"_a, "piece"_a, "pieces"_a,
+        "tau"_a,
+        "How many times `saddles` computes the distance of a point from a box of the tree if it "
+        "takes the points in descending order of height; for tests.");
   m.def("reads_for_median", &reads_for_median, "keys"_a,
         "How many times a key is read to split nodes of the tree at their median; for tests.");
 }

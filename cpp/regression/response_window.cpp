@@ -29,10 +29,9 @@ ResponseWindow::ResponseWindow(const Tree& tree, const Responses& responses, con
       options_(options),
       scale_(options.density.kernel, bandwidth_in(tree, options.density), tree.features + 1),
       sum_loop_(response_sum_for(tree, options.density)),
-      slope_loop_(rough_terms_suffice(tree, options.density) ? response_loops().rough_slope
-                                                             : response_loops().slope),
-      expands_(options.density.kernel == Kernel::gaussian &&
-               rough_terms_suffice(tree, options.density)),
+      rough_gaussian_(options.density.kernel == Kernel::gaussian &&
+                      rough_terms_suffice(tree, options.density)),
+      slope_loop_(rough_gaussian_ ? response_loops().rough_slope : response_loops().slope),
       factor_(options.density.kernel == Kernel::epanechnikov ? 1.0 / scale_.width_sq : 1.0),
       search_(tree),
       leaf_squares_(static_cast<std::size_t>(tree.stride)) {}
@@ -135,6 +134,7 @@ void ResponseWindow::sort_by_rung() {
   const std::size_t padded = (found_.size() + response_step - 1) / response_step * response_step;
   for (auto* array : {&places_, &squares_, &weights_}) array->resize(padded);
   std::fill(weights_.end() - response_step, weights_.end(), 0.0);
+  std::fill(squares_.end() - response_step, squares_.end(), rough_gaussian_ ? -infinity : 0.0);
   const double shift = options_.density.kernel == Kernel::gaussian ? nearest_ : 0.0;
   for (const Found& found : found_) {
     const Index bucket = rungs[found.sample] - first_;
@@ -142,11 +142,20 @@ void ResponseWindow::sort_by_rung() {
     places_[at] = responses_.place_of_sample[found.sample];
     squares_[at] = found.square - shift;
     weights_[at] = responses_.weights[found.sample];
+    if (rough_gaussian_) squares_[at] = logarithm_of(squares_[at], weights_[at]);
     weight_before_[bucket + 1] += weights_[at];
   }
   for (std::size_t i = begin_.size() - 1; i > 0; --i) begin_[i] = begin_[i - 1];
   begin_[0] = 0;
   for (std::size_t i = 1; i < begin_.size(); ++i) weight_before_[i] += weight_before_[i - 1];
+}
+
+double ResponseWindow::logarithm_of(double square, double weight) {
+  if (weight != log2_of_) {
+    log2_of_ = weight;
+    log2_ = std::log2(weight);
+  }
+  return scale_.log2_gaussian * square + log2_;
 }
 
 std::pair<Index, Index> ResponseWindow::reaching(Index low_rung, Index high_rung) const {
@@ -181,7 +190,7 @@ SumAndSlope ResponseWindow::slope_at(double place, Index rung) const {
 }
 
 const ResponseSeries* ResponseWindow::series_above(Index rung) {
-  if (!expands_) return nullptr;
+  if (!rough_gaussian_) return nullptr;
   for (const ResponseSeries& series : series_) {
     if (series.rung == rung) return &series;
   }

@@ -74,6 +74,7 @@ class ResponseWindow {
   double reach_of_found() const;
   void keep_within(double reach_sq);
   void sort_by_rung();
+  double logarithm_of(double square, double weight);  // see ResponseBlock
   // The range of rungs, counted from first_, whose samples contribute to sums from low_rung up to
   // the rung after high_rung.
   std::pair<Index, Index> reaching(Index low_rung, Index high_rung) const;
@@ -86,8 +87,8 @@ class ResponseWindow {
   const ModeOptions& options_;
   KernelScale scale_;
   ResponseSum sum_loop_;
+  bool rough_gaussian_;  // if so, sums between rungs come from series
   ResponseSlope slope_loop_;
-  bool expands_;   // whether sums between rungs come from series
   double factor_;  // turns the results of the loops into sums of kernels
   TreeSearch search_;
   std::vector<double> leaf_squares_;
@@ -96,7 +97,8 @@ class ResponseWindow {
   Index first_ = 0, last_ = 0;         // lowest and highest rung that has samples
   std::vector<Index> begin_;           // CSR offsets of the samples by rung, from first_
   std::vector<double> weight_before_;  // by rung, from first_: the weight of all lower rungs
-  std::vector<double> places_, squares_, weights_;
+  std::vector<double> places_, squares_, weights_;  // see ResponseBlock
+  double log2_of_ = 1.0, log2_ = 0.0;  // the last weight and its logarithm: most weights are equal
   std::vector<ResponseSeries> series_;
   double nearest_ = 0.0;  // squared distance to the nearest sample in x; for infinite kernels
   double log_scale_ = 0.0;

@@ -12,8 +12,9 @@ namespace {
 
 // Up to this many features, blocks are never faster.
 constexpr int most_features_for_tree = 6;
-// Times in nanoseconds; only their ratios matter. Measured by benchmarks/costs.py in November 2026
-// on an AMD EPYC with AVX-512.
+// Times in nanoseconds; only their ratios matter. Measured in November 2026 on busy cores of an AMD
+// EPYC with AVX-512, before benchmarks/costs.py was written. The script prints them beside its own
+// measurements.
 const std::vector<double> costs_in_tree{
     300.0,  // a point
     0.19,   // a pair and a feature

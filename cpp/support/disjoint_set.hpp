@@ -1,6 +1,7 @@
 // Union-find with path halving and union by size.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,6 +33,12 @@ class DisjointSet {
     parent_[b] = a;
     size_[a] += size_[b];
     return a;
+  }
+
+  // Makes every item a set of its own again.
+  void split() {
+    std::iota(parent_.begin(), parent_.end(), Index{0});
+    std::fill(size_.begin(), size_.end(), Index{1});
   }
 
   Index size(Index representative) const { return size_[representative]; }

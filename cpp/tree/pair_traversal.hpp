@@ -23,7 +23,7 @@ inline constexpr int vertex_levels = 7;  // tasks are pairs of up to 128 subtree
 //   taken whole;
 // - void take_whole(Index query, Index sample): processes all points of two nodes at once;
 // - void take_leaves(Index query, Index sample): processes two leaves point by point.
-// - void finish(): called at the end of a task.
+// - void finish(), if it has work left at the end of a task.
 // It may write only to data that belong to the two subtrees of its task.
 template <class Worker>
 class PairTraversal {
@@ -45,7 +45,7 @@ class PairTraversal {
     }
     take_wholes();
     take_leaves();
-    worker_.finish();
+    if constexpr (requires { worker_.finish(); }) worker_.finish();
     pending_.count = 0;
   }
 

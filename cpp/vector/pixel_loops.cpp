@@ -1,12 +1,13 @@
 #include "vector/pixel_loops.hpp"
 
-#include "vector/vec.hpp"
+#include "vector/pair_terms.hpp"
 
 namespace quickshift::QUICKSHIFT_ISA {
 
 namespace {
 
 constexpr Index larger_of(Index a, Index b) { return a > b ? a : b; }
+constexpr Index smaller_of(Index a, Index b) { return a < b ? a : b; }
 
 // The colors of adjacent pixels, one per vector lane. `fixed_channels` is the number of channels if
 // it is known at compile time; the colors are then kept in registers. It is 0 otherwise, and the
@@ -102,26 +103,46 @@ void add_lines(const LinesOfPixels& lines) {
   add_lines_with<0>(lines);
 }
 
-typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));
+typedef float Singles __attribute__((vector_size(4 * QUICKSHIFT_LANES)));  // as many as a Vec has
 
-// Rounds to float. If x is the sum, difference or product of two floats, computed in double
-// precision, the result is that of float arithmetic: a double has enough bits that rounding twice
-// gives the same result as rounding once.
-inline Vec to_single(Vec x) {
-  return __builtin_convertvector(__builtin_convertvector(x, Singles), Vec);
+// Conversions between a Vec and as many floats. GCC's __builtin_convertvector splits wide vectors
+// and passes their halves through memory.
+inline Vec to_double(Singles x) {
+#if QUICKSHIFT_LANES == 8
+  return _mm512_cvtps_pd(x);
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
+  return _mm256_cvtps_pd(x);
+#else
+  return __builtin_convertvector(x, Vec);
+#endif
+}
+inline Singles to_float(Vec x) {
+#if QUICKSHIFT_LANES == 8
+  return _mm512_cvtpd_ps(x);
+#elif QUICKSHIFT_LANES == 4 && defined(__AVX__)
+  return _mm256_cvtpd_ps(x);
+#else
+  return __builtin_convertvector(x, Singles);
+#endif
 }
 
-template <bool single>
-inline Vec rounded(Vec x) {
-  if constexpr (single) return to_single(x);
-  return x;
-}
+inline Vec rounded_to_float(Vec x) { return to_double(to_float(x)); }
 
-template <bool single>
+// Adds the squared differences of the colors of adjacent pixels.
 inline Vec with_colors(const double* a, const double* b, Index plane, int channels, Vec square) {
   for (int k = 0; k < channels; ++k) {
-    const Vec delta = rounded<single>(load(a + k * plane) - load(b + k * plane));
-    square = rounded<single>(square + rounded<single>(delta * delta));
+    const Vec delta = load(a + k * plane) - load(b + k * plane);
+    square = square + delta * delta;
+  }
+  return square;
+}
+
+// The same in the arithmetic of float32, for colors that are floats stored as doubles.
+inline Singles with_single_colors(const double* a, const double* b, Index plane, int channels) {
+  Singles square = {};
+  for (int k = 0; k < channels; ++k) {
+    const Singles delta = to_float(load(a + k * plane)) - to_float(load(b + k * plane));
+    square = square + delta * delta;
   }
   return square;
 }
@@ -140,7 +161,7 @@ struct TotalOrder {
   }
   static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
     const double* here = line.colors + i;
-    return with_colors<false>(here, here + step, line.plane, line.channels, line_sq + along);
+    return with_colors(here, here + step, line.plane, line.channels, line_sq + along);
   }
   static Bits wins_tie(Vec height, Bits number, const Nearest& nearest) {
     return (height > nearest.height) | ((height == nearest.height) & (number > nearest.number));
@@ -154,9 +175,11 @@ struct RasterOrder {
   static Bits higher(Vec there, Vec here, Index) { return there > here; }
   static Vec square(const PixelSearch& line, Index i, Index step, double line_sq, Vec along) {
     const double* here = line.colors + i;
-    const Vec colors =
-        with_colors<single>(here, here + step, line.plane, line.channels, broadcast(0.0));
-    return rounded<single>(rounded<single>(colors + line_sq) + along);
+    if constexpr (single) {
+      const Singles colors = with_single_colors(here, here + step, line.plane, line.channels);
+      return to_double((colors + static_cast<float>(line_sq)) + to_float(along));
+    }
+    return with_colors(here, here + step, line.plane, line.channels, Vec{}) + line_sq + along;
   }
   static Bits wins_tie(Vec, Bits number, const Nearest& nearest) { return number < nearest.number; }
 };
@@ -192,42 +215,115 @@ void find(const PixelSearch& line, const Surroundings& around) {
   }
 }
 
-// The colors of adjacent pixels in one channel. They are floats that are stored as doubles.
-inline Singles colors_at(const double* at) { return __builtin_convertvector(load(at), Singles); }
+// exp(x) for x <= 0, as accurate as `exp_of`, and about 1e-307 below -708. A chain of operations
+// that depend on each other: fewer than in `exp_of`, but only fast if the processor can work on
+// several vectors at once.
+inline Vec chained_exp_of(Vec x) {
+  constexpr double shift = 0x1.8p52;
+  const Vec clamped = larger(x, broadcast(-708.0));
+  const Vec shifted = fused(clamped, broadcast(1.4426950408889634074), broadcast(shift));
+  const Vec n = shifted - shift;
+  Vec r = fused(n, broadcast(-0x1.62e42fefa0000p-1), clamped);
+  r = fused(n, broadcast(-0x1.cf79abc9e3b3ap-40), r);
+  // (exp(r) - 1 - r) / r², interpolated at Chebyshev points. Relative to exp(r), the error is at
+  // most 2e-17.
+  constexpr double c[] = {0.50000000000000010211,   0.16666666666666667452,
+                          4.1666666666624161578e-2, 8.3333333333300644245e-3,
+                          1.388888891719688114e-3,  1.98412698630406699e-4,
+                          2.4801521322116824174e-5, 2.755726848011633485e-6,
+                          2.7620075999810651055e-7, 2.5100375924709716851e-8};
+  const Vec p = fused(polynomial(c, r), r * r, r) + 1.0;
+  return reinterpret_cast<Vec>(reinterpret_cast<Bits>(p) + (reinterpret_cast<Bits>(shifted) << 52));
+}
 
-// Sums in the arithmetic of float32, which rounds after every operation. Squared distances are
-// computed with vectors of floats. Exponentials are double, as in scikit-image, and their sum is
-// rounded after every addition.
+// Twice as many floats as a Vec has doubles.
+typedef float WideSingles __attribute__((vector_size(8 * QUICKSHIFT_LANES)));
+
+inline WideSingles load_singles(const float* from) {
+  WideSingles value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// Computes the terms of the pairs of adjacent pixels of a line, from column i on, with pixels of
+// another line, and adds them to the sums of the former. Squared distances are computed in the
+// arithmetic of float32, which rounds after every operation. Exponentials are double, as in
+// scikit-image, and their sum is rounded after every addition.
 template <int fixed_channels>
-void add_raster_channels(const RasterLine& line) {
-  const int channels = fixed_channels ? fixed_channels : line.channels;
-  for (Index i = 0; i < line.columns; i += lanes) {
-    const double* here = line.colors + i;
-    Singles own[fixed_channels ? fixed_channels : 1];
-    for (int k = 0; k < fixed_channels; ++k) own[k] = colors_at(here + k * line.plane);
-    Vec sum = load(line.sums + i);
-    for (Index down = -line.lines; down <= line.lines; ++down) {
-      const double* const there = here + down * line.length;
-      const float down_sq = static_cast<float>(down * down);
-      for (Index apart = -line.reach; apart <= line.reach; ++apart) {
-        Singles square = {};
-        for (int k = 0; k < channels; ++k) {
-          const Singles mine = fixed_channels ? own[k] : colors_at(here + k * line.plane);
-          const Singles delta = mine - colors_at(there + k * line.plane + apart);
-          square += delta * delta;
-        }
-        square = (square + down_sq) + static_cast<float>(apart * apart);
-        const Singles decay = square * line.factor;
-        sum = to_single(sum + exp_of(__builtin_convertvector(decay, Vec)));
-      }
+void add_to_first(const RasterLines& lines, Index i, Index column) {
+  const int channels = fixed_channels ? fixed_channels : lines.channels;
+  WideSingles own[fixed_channels ? fixed_channels : 1];
+  for (int k = 0; k < fixed_channels; ++k)
+    own[k] = load_singles(lines.colors + i + k * lines.plane);
+  Vec sums[2] = {load(lines.sums + i), load(lines.sums + i + lanes)};
+  // Pixels in the halo are paired only with pixels in the box.
+  const Index begin =
+      i + 2 * lanes <= 0 ? larger_of(-lines.reach, 1 - i - 2 * lanes) : -lines.reach;
+  const Index end = i >= lines.columns ? lines.columns - 1 - i : lines.reach;
+  for (Index apart = begin; apart <= end; ++apart) {
+    WideSingles square;
+    for (int k = 0; k < channels; ++k) {
+      const WideSingles mine =
+          fixed_channels ? own[k] : load_singles(lines.colors + i + k * lines.plane);
+      const WideSingles delta =
+          mine - load_singles(lines.other_colors + i + apart + k * lines.plane);
+      square = k == 0 ? delta * delta : square + delta * delta;
     }
-    store(line.sums + i, sum);
+    square = (square + lines.lines_sq) + lines.columns_sq[apart + lines.reach];
+    const WideSingles decay = square * lines.factor;
+    Singles halves[2];
+    __builtin_memcpy(halves, &decay, sizeof halves);
+    for (int half = 0; half < 2; ++half) {
+      const Vec term = chained_exp_of(to_double(halves[half]));
+      sums[half] = rounded_to_float(sums[half] + term);
+      store(lines.terms[apart + lines.reach].at + column + half * lanes, term);
+    }
+  }
+  for (int half = 0; half < 2; ++half) store(lines.sums + i + half * lanes, sums[half]);
+}
+
+// Adds the terms that `add_to_first` has computed for the columns from `begin` to `end` to the sums
+// of the other line, in ascending order of those columns. Several vectors are worked on at once,
+// because every addition has to wait for the rounding of the one before.
+template <int vectors>
+void add_to_other(const RasterLines& lines, Index begin, Index end, Index i) {
+  Vec sums[vectors];
+  for (int v = 0; v < vectors; ++v) sums[v] = load(lines.other_sums + i + v * lanes);
+  const Index last = larger_of(-lines.reach, i - end + 1);
+  for (Index apart = smaller_of(lines.reach, i + vectors * lanes - 1 - begin); apart >= last;
+       --apart) {
+    const double* terms =
+        lines.terms[apart + lines.reach].at + raster_padding + (i - apart - begin);
+    for (int v = 0; v < vectors; ++v) sums[v] = rounded_to_float(sums[v] + load(terms + v * lanes));
+  }
+  for (int v = 0; v < vectors; ++v) store(lines.other_sums + i + v * lanes, sums[v]);
+}
+
+template <int fixed_channels>
+void add_raster_channels(const RasterLines& of) {
+  const RasterLines lines = of;
+  constexpr int several = 4;
+  static_assert(several * lanes <= raster_padding);
+  // Pixels in the halo of the first line are paired with pixels in the box of the other.
+  const Index halo = lines.other_sums ? lines.reach : 0;
+  for (Index begin = -halo; begin < lines.columns + halo; begin += raster_columns) {
+    const Index end = smaller_of(begin + raster_columns, lines.columns + halo);
+    for (Index i = begin; i < end; i += 2 * lanes) {
+      add_to_first<fixed_channels>(lines, i, raster_padding + (i - begin));
+    }
+    if (!lines.other_sums) continue;
+    const Index reached = smaller_of(lines.columns, end + lines.reach);
+    Index i = larger_of(0, (begin - lines.reach) / lanes * lanes);
+    for (; i + several * lanes <= reached; i += several * lanes) {
+      add_to_other<several>(lines, begin, end, i);
+    }
+    for (; i < reached; i += lanes) add_to_other<1>(lines, begin, end, i);
   }
 }
 
-void add_raster_single(const RasterLine& line) {
-  if (line.channels == 3) return add_raster_channels<3>(line);
-  add_raster_channels<0>(line);
+void add_raster_single(const RasterLines& lines) {
+  if (lines.channels == 3) return add_raster_channels<3>(lines);
+  add_raster_channels<0>(lines);
 }
 
 }  // namespace

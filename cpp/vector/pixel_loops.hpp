@@ -50,18 +50,27 @@ struct PixelSearch {
 };
 using FindHigher = void (*)(const PixelSearch&, const Surroundings&);
 
-// A line whose sums of kernels are computed in single precision. The terms of a sum are added in
-// raster order of a rectangular window.
-struct RasterLine {
-  const double* colors;  // one plane per channel, at the first column
+// Two lines whose sums of kernels are computed in single precision: a line and itself, or a line
+// and a later one. Calls for one line after the other, each with the later lines in ascending
+// order, add the terms of every sum in raster order of a rectangular window.
+inline constexpr Index raster_columns = 128;  // of the first line that are worked on at once
+inline constexpr Index raster_padding = 32;   // columns of zeros on both sides of them
+struct alignas(64) RasterTerms {
+  double at[raster_padding + raster_columns + raster_padding];
+};
+struct RasterLines {
+  const float* colors;        // of the first line; one plane per channel, at the first column
+  const float* other_colors;  // of the other line
   Index plane;
   int channels;
   Index columns;
-  Index length;  // distance between lines in a plane
-  Index lines;   // half the height of the window
-  Index reach;   // half the width of the window
-  float factor;  // the natural logarithm of a kernel is this times the squared distance
-  double* sums;  // initial values and results, at the first column, padded to whole vectors
+  Index reach;              // half the width of the window
+  float lines_sq;           // squared distance between the lines
+  const float* columns_sq;  // squared differences of columns, from -reach to reach
+  float factor;             // the natural logarithm of a kernel is this times the squared distance
+  double* sums;             // at the first column
+  double* other_sums;       // null if only the sums of the first line are wanted
+  RasterTerms* terms;       // scratch, zero at first: one for each difference of columns
 };
 
 struct PixelLoops {
@@ -74,7 +83,7 @@ struct PixelLoops {
   // colors first, and of equally near pixels the first in raster order wins.
   FindHigher find_raster;
   FindHigher find_raster_single;  // the same in single precision
-  void (*add_raster_single)(const RasterLine&);
+  void (*add_raster_single)(const RasterLines&);
 };
 
 // The table for the instruction set that this process uses.

@@ -13,20 +13,43 @@ inline double sum_of(const Vec (&parts)[response_step / lanes]) {
   return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
 }
 
+// The terms of the samples from the i-th on, weights included, at points whose distances from the
+// samples along the line are `gap`.
+template <class Terms>
+struct WeightedTerms {
+  WeightedTerms(const ResponseBlock& block, const KernelScale& scale) : line(block), terms{scale} {}
+  Vec at(long long i, Vec gap) const {
+    const Vec term = terms.of_square(load(line.squares + i) + gap * gap);
+    return load(line.weights + i) * term;
+  }
+  const ResponseBlock& line;
+  Terms terms;
+};
+
+// With the logarithms of ResponseBlock.
+template <>
+struct WeightedTerms<RoughGaussian> {
+  WeightedTerms(const ResponseBlock& block, const KernelScale& scale)
+      : line(block), factor(broadcast(scale.log2_gaussian)) {}
+  Vec at(long long i, Vec gap) const {
+    return rough_power_of_two(fused(gap * gap, factor, load(line.squares + i)));
+  }
+  const ResponseBlock& line;
+  Vec factor;
+};
+
 // The kernel sum over the samples near a line. gap_to(places) returns the distances along the line
 // from the samples at these places to the point where the sum is evaluated. Eight partial sums are
 // kept for any number of lanes, so that every instruction set adds in the same order.
 template <class Terms, class Gap>
 double sum_with(const ResponseBlock& line, const KernelScale& scale, const Gap& gap_to) {
-  const Terms terms{scale};
+  const WeightedTerms<Terms> terms(line, scale);
   constexpr int parts = response_step / lanes;
   Vec sums[parts] = {};
   for (long long first = 0; first < line.count; first += response_step) {
     for (int part = 0; part < parts; ++part) {
       const long long i = first + part * lanes;
-      const Vec gap = gap_to(load(line.places + i));
-      const Vec term = terms.of_square(load(line.squares + i) + gap * gap);
-      sums[part] += load(line.weights + i) * term;
+      sums[part] += terms.at(i, gap_to(load(line.places + i)));
     }
   }
   return sum_of(sums);
@@ -42,7 +65,7 @@ double response_sum(const ResponseBlock& line, const KernelScale& scale, double 
 // The sum and its first moment, with eight partial sums each as in `sum_with`.
 template <class Terms>
 SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, double at) {
-  const Terms terms{scale};
+  const WeightedTerms<Terms> terms(line, scale);
   constexpr int parts = response_step / lanes;
   Vec sums[parts] = {};
   Vec moments[parts] = {};
@@ -50,8 +73,7 @@ SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, 
     for (int part = 0; part < parts; ++part) {
       const long long i = first + part * lanes;
       const Vec delta = load(line.places + i) - at;
-      const Vec term = terms.of_square(load(line.squares + i) + delta * delta);
-      const Vec weighted = load(line.weights + i) * term;
+      const Vec weighted = terms.at(i, delta);
       sums[part] += weighted;
       moments[part] = fused(weighted, delta, moments[part]);
     }
@@ -65,14 +87,13 @@ SumAndSlope response_slope(const ResponseBlock& line, const KernelScale& scale, 
 // bandwidths and with their signs.
 void response_series(const ResponseBlock& line, const KernelScale& scale, double center,
                      double* coefficients) {
-  const RoughGaussian terms{scale};
+  const WeightedTerms<RoughGaussian> terms(line, scale);
   Vec sums[series_terms];
   clear(sums);
   for (long long first = 0; first < line.count; first += lanes) {
     const Vec delta = center - load(line.places + first);
     const Vec z = delta / scale.width;
-    Vec before =
-        load(line.weights + first) * terms.of_square(load(line.squares + first) + delta * delta);
+    Vec before = terms.at(first, delta);
     Vec term = z * before;
     sums[0] += before;
     sums[1] += term;

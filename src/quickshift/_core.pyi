@@ -756,6 +756,21 @@ def comparisons_for_duplicates(
 ) -> int:
     """How many times two rows are compared to find duplicates; for tests."""
 
+def boxes_for_saddles(
+    tree: Tree,
+    heights: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    piece: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    pieces: int,
+    tau: float,
+) -> int:
+    """
+    How many times `saddles` computes the distance of a point from a box of the tree if it takes the points in descending order of height; for tests.
+    """
+
 def reads_for_median(
     keys: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)

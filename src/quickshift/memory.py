@@ -155,10 +155,13 @@ def cut_bytes(n_samples: int) -> int:
     return _WORD * 4 * n_samples
 
 
-def link_bytes(n_samples: int) -> int:
-    """Bytes that linking needs beyond the tree: heights, pieces, nodes, points in their order."""
+def link_bytes(n_samples: int, *, local: bool = False) -> int:
+    """Bytes that linking needs beyond the tree: heights, pieces, nodes, sorted points or links.
+
+    With local scales, each sample is linked to few others. One tau for all may link more.
+    """
     slots, nodes = _core.tree_shape(n_samples)
-    return _WORD * (2 * slots + 3 * nodes + 5 * n_samples)
+    return _WORD * (2 * slots + 3 * nodes + (5 if local else 10) * n_samples)
 
 
 def rule_bytes(n_samples: int, n_features: int) -> int:
@@ -270,7 +273,8 @@ def local_fit_bytes(
         scales + parents + cut_bytes(n_samples),
     ]
     if links:
-        linking = 2 * column + reaches + link_bytes(n_samples)  # levels and labels as well
+        linking = 2 * column + reaches  # levels and labels as well
+        linking += link_bytes(n_samples, local=True)
         if _core.may_search_in_blocks(n_features):
             linking += _block_bytes(n_samples, n_features)
         stages.append(scales + parents + linking)

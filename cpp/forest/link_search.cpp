@@ -1,0 +1,226 @@
+#include "forest/link_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tree/box.hpp"
+
+namespace quickshift {
+
+LinkSearch::LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index pieces, double tau,
+                       const Execution& execution)
+    : tree_(tree),
+      points_(points),
+      reach_sq_(square_within(tree, std::nextafter(tau, 0.0))),
+      components_(pieces),
+      witness_(unset_array<Witness>(tree.nodes())),
+      surroundings_(unset_array<Index>(tree.leaves())),
+      squares_(static_cast<std::size_t>(tree.stride)),
+      point_(static_cast<std::size_t>(tree.features)) {
+  for_nodes_upwards(tree, execution, [&](Index node) {
+    witness_[node] = tree.is_leaf(node) ? next_witness(tree.leaf_of(node)) : witness_above(node);
+  });
+}
+
+std::vector<Index> LinkSearch::slots_near_other_pieces(const Execution& execution) {
+  Array<char> near = unset_array<char>(tree_.leaves());
+  for_nodes_upwards(tree_, execution, [&](Index node) {
+    if (!tree_.is_leaf(node)) return;
+    const Index leaf = tree_.leaf_of(node);
+    surroundings_[leaf] = surroundings_of(leaf);
+    near[leaf] = is_near_other_piece(leaf);
+  });
+  std::vector<Index> slots;
+  for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
+    if (!near[leaf]) continue;
+    for (int i = 0; i < tree_.count(leaf); ++i) slots.push_back(leaf * tree_.stride + i);
+  }
+  return slots;
+}
+
+// The smallest node whose box contains everything within tau of a leaf's box, and therefore all
+// points there: points of other nodes are on the other side of a face of this box.
+Index LinkSearch::surroundings_of(Index leaf) const {
+  if (tree_.periodic) return 1;
+  // Squares below 2^-1074 are rounded to that number or to 0.
+  const double margin = (1.0 + 0x1p-40) * std::sqrt(reach_sq_) + 0x1p-536;
+  const double* inner = tree_.low(tree_.leaves() + leaf);
+  const auto contains = [&](Index node) {
+    const double* outer = tree_.low(node);
+    for (int k = 0; k < tree_.features; ++k) {
+      const int high = tree_.features + k;
+      if (outer[k] > inner[k] - margin || outer[high] < inner[high] + margin) return false;
+    }
+    return true;
+  };
+  Index node = tree_.leaves() + leaf;
+  while (node > 1 && !contains(node)) node /= 2;
+  return node;
+}
+
+bool LinkSearch::is_near_other_piece(Index leaf) const {
+  const Index own = tree_.leaves() + leaf;
+  std::vector<Index> stack{surroundings_[leaf]};
+  while (!stack.empty()) {
+    const Index node = stack.back();
+    stack.pop_back();
+    const Witness witness = witness_[node];
+    if (witness.is_whole() && witness.piece == witness_[own].piece && witness_[own].is_whole()) {
+      continue;
+    }
+    const Bounds squares =
+        between_boxes(tree_.low(own), tree_.low(node), tree_.features, tree_.periods());
+    if (squares.least > reach_sq_) continue;
+    if (witness.is_whole() || tree_.is_leaf(node)) return true;
+    stack.push_back(2 * node);
+    stack.push_back(2 * node + 1);
+  }
+  return false;
+}
+
+void LinkSearch::restart(const Index* group_of_piece) {
+  group_of_piece_ = group_of_piece;
+  components_.split();
+  std::fill(witness_.begin(), witness_.end(), Witness{});
+}
+
+void LinkSearch::activate(Index slot) {
+  const Index piece = points_.pieces[slot];
+  const Index component = components_.find(piece);
+  for (Index node = tree_.leaves() + slot / tree_.stride; node > 0; node /= 2) {
+    Witness& witness = witness_[node];
+    if (witness.piece < 0) {
+      witness = {piece, piece};
+    } else if (components_.find(witness.piece) == component ||
+               components_.find(witness.other) == component) {
+      return;  // the nodes above have points of this component, too
+    } else if (witness.is_whole()) {
+      witness.other = piece;
+    }
+  }
+}
+
+void LinkSearch::deactivate(Index slot) {
+  for (Index node = tree_.leaves() + slot / tree_.stride; node > 0; node /= 2) {
+    if (witness_[node].piece < 0) return;  // so are the nodes above
+    witness_[node] = Witness{};
+  }
+}
+
+LinkSearch::Witness LinkSearch::witness_above(Index node) const {
+  const Witness left = witness_[2 * node];
+  const Witness right = witness_[2 * node + 1];
+  if (left.piece < 0 || !right.is_whole()) return right;
+  if (right.piece < 0 || !left.is_whole()) return left;
+  return {left.piece, right.piece};
+}
+
+// Whether all active points of a node are in one component by now. A witness whose pieces have
+// been joined is replaced by a new one from the children or, in a leaf, from the points.
+bool LinkSearch::is_whole(Index node) {
+  Witness& witness = witness_[node];
+  if (witness.is_whole()) return true;
+  if (components_.find(witness.piece) != components_.find(witness.other)) return false;
+  witness = tree_.is_leaf(node) ? next_witness(tree_.leaf_of(node)) : next_witness_above(node);
+  return witness.is_whole();
+}
+
+LinkSearch::Witness LinkSearch::next_witness(Index leaf) {
+  Witness found;
+  for (Index slot = leaf * tree_.stride; slot < leaf * tree_.stride + tree_.count(leaf); ++slot) {
+    if (!is_active(slot)) continue;
+    const Index piece = points_.pieces[slot];
+    if (found.piece < 0) {
+      found = {piece, piece};
+    } else if (components_.find(piece) != components_.find(found.piece)) {
+      return {found.piece, piece};
+    }
+  }
+  return found;
+}
+
+LinkSearch::Witness LinkSearch::next_witness_above(Index node) {
+  is_whole(2 * node);
+  is_whole(2 * node + 1);
+  Witness found = witness_above(node);
+  if (found.piece >= 0 && components_.find(found.piece) == components_.find(found.other)) {
+    found.other = found.piece;
+  }
+  return found;
+}
+
+void LinkSearch::collect_near(Index leaf, std::vector<Index>& nodes) {
+  const Index own = tree_.leaves() + leaf;
+  nodes.assign(1, surroundings_[leaf]);
+  if (!is_whole(own)) return;
+  const Index component = components_.find(witness_[own].piece);
+  std::vector<Index> stack(std::move(nodes));
+  nodes.clear();
+  while (!stack.empty()) {
+    const Index node = stack.back();
+    stack.pop_back();
+    if (is_whole(node) && components_.find(witness_[node].piece) == component) continue;
+    ++boxes_;
+    const Bounds squares =
+        between_boxes(tree_.low(own), tree_.low(node), tree_.features, tree_.periods());
+    if (squares.least > reach_sq_) continue;
+    if (tree_.is_leaf(node) || squares.most <= reach_sq_) {
+      nodes.push_back(node);
+      continue;
+    }
+    stack.push_back(2 * node);
+    stack.push_back(2 * node + 1);
+  }
+}
+
+void LinkSearch::improve(Index slot, LinkedPair& best) {
+  improve_among({&surroundings_[slot / tree_.stride], 1}, slot, best);
+}
+
+void LinkSearch::improve_among(std::span<const Index> nodes, Index slot, LinkedPair& best) {
+  const Index leaf = slot / tree_.stride;
+  const Index component = component_of(slot);
+  copy_point(tree_, leaf, static_cast<int>(slot % tree_.stride), point_.data());
+  nodes_.clear();
+  for (const Index node : nodes) consider(node, component, best);
+  while (!nodes_.empty()) {
+    const Near near = nodes_.back();
+    nodes_.pop_back();
+    if (near.square > best.square) continue;
+    if (tree_.is_leaf(near.node)) {
+      scan_leaf(tree_.leaf_of(near.node), points_.pieces[slot], component, best);
+      continue;
+    }
+    consider(2 * near.node, component, best);
+    consider(2 * near.node + 1, component, best);
+    const std::size_t count = nodes_.size();
+    if (count > 1 && nodes_[count - 2].node == 2 * near.node &&
+        nodes_[count - 2].square < nodes_[count - 1].square) {
+      std::swap(nodes_[count - 2], nodes_[count - 1]);
+    }
+  }
+}
+
+// Puts a node onto the stack, unless it has no active point of another component within reach.
+void LinkSearch::consider(Index node, Index component, const LinkedPair& best) {
+  ++boxes_;
+  const double square =
+      least_to_box(point_.data(), tree_.low(node), tree_.features, tree_.periods());
+  if (square > best.square || witness_[node].piece < 0) return;
+  if (is_whole(node) && components_.find(witness_[node].piece) == component) return;
+  nodes_.push_back({node, square});
+}
+
+void LinkSearch::scan_leaf(Index leaf, Index piece, Index component, LinkedPair& best) {
+  const Index first = leaf * tree_.stride;
+  kernels_.squares(point_.data(), tree_.leaf_block(leaf), squares_.data());
+  for (int i = 0; i < tree_.count(leaf); ++i) {
+    if (!(squares_[i] <= best.square) || points_.heights[first + i] < level_) continue;
+    const Index other = points_.pieces[first + i];
+    if (components_.find(other) == component) continue;
+    const LinkedPair link{best.level, squares_[i], piece, other};
+    if (best.piece < 0 || link.is_before(best)) best = link;
+  }
+}
+
+}  // namespace quickshift

@@ -1,0 +1,108 @@
+// The components of a growing set of active points, and the search from one point for its first
+// link to another component.
+//
+// Each node of the tree knows whether its active points are all in one component. If it is the
+// component of the point that is searched from, the node is skipped.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "forest/pieces.hpp"
+#include "support/disjoint_set.hpp"
+#include "tree/kdtree.hpp"
+
+namespace quickshift {
+
+class LinkSearch {
+ public:
+  // At first, all points are active, and each piece is a component. A point is linked to all points
+  // nearer than tau.
+  LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index pieces, double tau,
+             const Execution& execution);
+
+  // The slots of all leaves that have a box within tau with a point of another piece. No other
+  // point is linked to a point of another piece. To be called before anything is joined.
+  std::vector<Index> slots_near_other_pieces(const Execution& execution);
+
+  Index leaf_of(Index slot) const { return slot / tree_.stride; }
+  Index component_of(Index slot) { return components_.find(points_.pieces[slot]); }
+  Index find(Index piece) { return components_.find(piece); }
+  // Joins two different components and returns the union.
+  Index join(Index component, Index other) { return components_.join(component, other); }
+
+  // Makes all points inactive and each piece a component again. From now on, only pieces of one
+  // group are considered, in which points become active by `activate`. group_of_piece is kept; null
+  // means that there is one group.
+  void restart(const Index* group_of_piece);
+  void enter(Index group) { group_ = group; }
+
+  // Sets the height down to which points are active; all of them must be given to `activate`.
+  void lower_to(double level) { level_ = level; }
+  void activate(Index slot);
+  void deactivate(Index slot);
+
+  // The longest link.
+  double reach_sq() const { return reach_sq_; }
+  // Replaces `best` by the first link from an active point to another component, if that is before
+  // it. The level of `best` stays. Without a piece, it stands for all links up to its length.
+  void improve(Index slot, LinkedPair& best);
+  // The same, among the points of some nodes.
+  void improve_among(std::span<const Index> nodes, Index slot, LinkedPair& best);
+
+  // Lists nodes that contain all links from the points of a leaf to other components, while all
+  // points are active. The list is short if the points of the leaf are in one component, which then
+  // saves time in searches from each of them; otherwise it is the node that any search begins at.
+  void collect_near(Index leaf, std::vector<Index>& nodes);
+
+  // How many times the distance of a point from a box was computed.
+  Index boxes() const { return boxes_; }
+
+ private:
+  // Two pieces of a node's active points that were in different components when last checked: a
+  // proof that they are not all in one component. If they are, both are the same piece, and if
+  // there is no active point, both are negative.
+  struct Witness {
+    Index piece = -1;
+    Index other = -1;
+
+    bool is_whole() const { return piece == other; }
+  };
+
+  // A node of the tree and the least squared distance to its box.
+  struct Near {
+    Index node;
+    double square;
+  };
+
+  bool is_active(Index slot) const {
+    if (points_.heights[slot] < level_) return false;
+    return !group_of_piece_ || group_of_piece_[points_.pieces[slot]] == group_;
+  }
+  Index surroundings_of(Index leaf) const;
+  bool is_near_other_piece(Index leaf) const;
+  bool is_whole(Index node);
+  Witness witness_above(Index node) const;
+  Witness next_witness(Index leaf);
+  Witness next_witness_above(Index node);
+  void consider(Index node, Index component, const LinkedPair& best);
+  void scan_leaf(Index leaf, Index piece, Index component, LinkedPair& best);
+
+  const Tree& tree_;
+  const PiecesOfLocations& points_;
+  double reach_sq_;  // the largest squared distance below tau
+  DisjointSet components_;
+  double level_ = -std::numeric_limits<double>::infinity();  // active points are at least as high
+  const Index* group_of_piece_ = nullptr;
+  Index group_ = 0;
+  Array<Witness> witness_;     // by node
+  Array<Index> surroundings_;  // by leaf
+  const PairKernels& kernels_ = pair_kernels();
+  std::vector<double> squares_;
+  std::vector<double> point_;
+  std::vector<Near> nodes_;  // the stack of a search
+  Index boxes_ = 0;
+};
+
+}  // namespace quickshift
