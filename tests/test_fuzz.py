@@ -1,5 +1,7 @@
 """What `make fuzz` has found, one test per kind; and a few of its cases as a test of the script."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,10 @@ def test_infinite_densities_are_refused_as_by_the_reference(bad):
     )
     for call in calls:
         with pytest.raises(ValueError, match="density has NaN or infinite entries"):
+            call()
+    made_up = replace(graph, heights=np.array(density))
+    for call in (lambda: stages.cut(made_up, 0.5), lambda: stages.cut_into(made_up, 2)):
+        with pytest.raises(ValueError, match=r"graph.heights has NaN or infinite entries"):
             call()
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "check_bare_samples",
     "check_common_samples",
     "check_comparable_trees",
+    "check_heights_of_graph",
     "check_known_density",
     "check_known_features",
     "check_model",
@@ -93,6 +94,15 @@ def check_same_rows(labels: Indices, n_samples: int, absent: Indices) -> None:
         raise ValueError(
             "forest and X have different rows of weight zero, expected the same rows. Pass the "
             "Samples that the forest was built from."
+        )
+
+
+def check_heights_of_graph(heights: Floats, distance: Floats) -> None:
+    """Raise if a parent graph has heights that are not finite, except at rows of weight zero."""
+    if (~np.isfinite(heights) & ~np.isnan(distance)).any():
+        raise ValueError(
+            "graph.heights has NaN or infinite entries, expected finite numbers. Pass the graph "
+            "that `climb` returns."
         )
 
 

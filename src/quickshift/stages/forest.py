@@ -13,7 +13,11 @@ from quickshift.arrays import Floats, Indices
 from quickshift.bundles import Bundle, counted, span
 from quickshift.checks.clustering import check_n_trees, check_relative_lengths, check_taus
 from quickshift.checks.numbers import check_count, n_axes
-from quickshift.checks.results import check_parents_have_weight, require_result
+from quickshift.checks.results import (
+    check_heights_of_graph,
+    check_parents_have_weight,
+    require_result,
+)
 from quickshift.memory import cut_bytes, require_memory
 from quickshift.progress import Progress, reporting
 from quickshift.stages.parent_graph import ParentGraph
@@ -103,12 +107,17 @@ def cut(
     >>> cut(climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0]), 1.5).labels
     array([1, 1, 0])
     """
-    require_result(graph, ParentGraph, "graph", "climb")
+    _check_graph(graph)
     absent = np.flatnonzero(np.isnan(graph.distance)) if n_axes(tau) else None
     length = check_taus(tau, graph.distance.size, ignored=absent)
     require_memory(cut_bytes(graph.distance.size), "cut", graph.distance.shape)
     length = deepcopy(length)  # the forest keeps it, and the caller may change a given array
     return cut_at(graph, length, n_jobs=n_jobs, progress=progress)
+
+
+def _check_graph(graph: ParentGraph) -> None:
+    require_result(graph, ParentGraph, "graph", "climb")
+    check_heights_of_graph(graph.heights, graph.distance)
 
 
 def cut_at(
@@ -168,7 +177,7 @@ def cut_into(
     >>> forest.labels, forest.tau
     (array([1, 1, 0]), 1.0)
     """
-    require_result(graph, ParentGraph, "graph", "climb")
+    _check_graph(graph)
     least, most = numbers_of_trees(graph)
     what = "the number of distinct samples of positive weight"
     wanted = check_count(n_clusters, "n_clusters", most, what)
@@ -291,7 +300,7 @@ def linkage(graph: ParentGraph) -> Floats:
     array([[0., 1., 1., 2.],
            [2., 3., 2., 3.]])
     """
-    require_result(graph, ParentGraph, "graph", "climb")
+    _check_graph(graph)
     _core.find_roots(graph.parent, graph.distance, np.inf)  # raises if there is a cycle
     present = np.flatnonzero(~np.isnan(graph.distance))
     position = np.full(graph.parent.size, -1, dtype=np.int64)
