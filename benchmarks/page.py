@@ -249,7 +249,7 @@ def worst_table(row: Result) -> str:
         for w in row["worst"]
     ]
     return (
-        f"For {row['refusals']} of these workloads, a grid was estimated to be the fastest but "
+        f"For {row['refusals']} of all workloads drawn, a grid was estimated to be faster but "
         "refused, because it needs more memory than [decision 33](decisions/33-scratch.md) admits. "
         "The largest results, of all stages:\n\n" + markdown(*without_empty(head, lines))
     )

@@ -197,7 +197,8 @@ def worst_row(row: WorstRow, pace: Pace) -> Result:
         peer_seconds=asdict(measure.spread(other_times)),
         rounds=len(our_times),
     )
-    return {"n": row.n, "seconds": asdict(measure.spread(our_times)), "numbers": [found]}
+    seconds = asdict(measure.spread(our_times))
+    return {"n": pace.size(row.n), "seconds": seconds, "numbers": [found]}
 
 
 def _other_worker(other: str | Callable[..., object]) -> Worker:
@@ -223,7 +224,8 @@ def method_row(row: MethodRow, pace: Pace) -> Result:
         peer_seconds=asdict(measure.spread(best_times)),
         rounds=len(our_times),
     )
-    return {"n": row.n, "seconds": asdict(measure.spread(our_times)), "numbers": [found]}
+    seconds = asdict(measure.spread(our_times))
+    return {"n": pace.size(row.n), "seconds": seconds, "numbers": [found]}
 
 
 def _automatic_against_best(X: Any, h: float, pace: Pace) -> tuple[str, list[list[float]]]:

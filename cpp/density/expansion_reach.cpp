@@ -16,7 +16,7 @@ namespace {
 constexpr double most_error = 3e-14;
 // In two features, pairs near distance 0 limit the speed of all kernels except the cosine, so the
 // error may be larger; at small distances even more, because few samples are that near. The limit
-// of the silverman kernel is lower, because its bounds add up to more compared with its sums.
+// of the silverman kernel is lower, because its bounds add up to a larger share of its sums.
 constexpr double most_error_in_plane = 6e-13;
 constexpr double most_silverman_error_in_plane = 3e-13;
 constexpr double most_relief = 20.0;

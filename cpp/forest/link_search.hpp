@@ -56,7 +56,8 @@ class LinkSearch {
   // saves time in searches from each of them; otherwise it is the node that any search begins at.
   void collect_near(Index leaf, std::vector<Index>& nodes);
 
-  // How many times the distance of a point from a box was computed.
+  // How many times the distance of a point, or of a leaf's box, from a box was computed in
+  // searches.
   Index boxes() const { return boxes_; }
 
  private:

@@ -29,7 +29,7 @@ class Grouping {
       before = left_.size();
       Index leaf = -1;
       std::erase_if(left_, [&](Index slot) {
-        if (search_.component_of(slot) == search_.find(largest_)) return false;
+        if (search_.component_of(slot) == search_.find(largest_) || stops(execution)) return false;
         if (leaf != search_.leaf_of(slot)) {
           leaf = search_.leaf_of(slot);
           search_.collect_near(leaf, near_);

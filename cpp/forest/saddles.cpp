@@ -143,7 +143,10 @@ class Linker {
   void link_level(Slots slots, Links edges, Slots active, const Execution& execution) {
     if (2 * slots.size() > active.size()) return link_in_rounds(edges, active, execution);
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
-    for (const Index slot : slots) offer(slot);
+    for (const Index slot : slots) {
+      if (stops(execution)) return;
+      offer(slot);
+    }
     std::size_t again = 0;
     while (!pending_.empty() && apart_ > 0 && !stops(execution)) {
       const Candidate next = pending_.top();

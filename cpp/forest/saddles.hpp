@@ -20,8 +20,8 @@ std::vector<Saddle> find_saddles(const Tree& tree, const PieceOfRow& rows,
                                  std::span<const Saddle> edges, const LinkLength& length,
                                  const Execution& execution);
 
-// How many times find_saddles computes the distance of a point from a box of the tree if it takes
-// the points in descending order of height; for tests.
+// How many times the searches of find_saddles compute the distance of a point, or of a leaf's box,
+// from a box of the tree, if it takes the points in descending order of height; for tests.
 Index boxes_for_saddles(const Tree& tree, const PieceOfRow& rows, double tau);
 
 }  // namespace quickshift

@@ -9,13 +9,12 @@ namespace quickshift {
 // Samples near a line. Each has its place along the line and its squared distance from the line.
 // For rough gaussian sums, which are the most frequent, `squares` holds logarithms instead: the
 // base-2 logarithm of the weight times the kernel at that distance. A term then takes fewer
-// operations, and the weights are not read.
+// operations, and the weights are not read. Padding has weight 0 and logarithm minus infinity.
 struct ResponseBlock {
   const double* places;   // along the line
   const double* squares;  // squared distances from the line
   const double* weights;
-  long long
-      count;  // a multiple of response_step; padding has weight 0 and logarithm minus infinity
+  long long count;  // a multiple of response_step
 };
 inline constexpr int response_step = 8;
 // Σ w_j k(distance from sample j to the interval [low, high] of the line): an upper bound on the
