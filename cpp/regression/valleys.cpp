@@ -76,7 +76,8 @@ double Valleys::lowest_between(const ResponseWindow& window, const ConditionalMo
   double lowest = ends;
   for (int i = 1; i <= valley_points; ++i) {
     const double share = i / (valley_points + 1.0);
-    const double place = std::clamp((1.0 - share) * from + share * to, from, to);  // when rounded
+    // Rounding may lead beyond the two ends.
+    const double place = std::clamp((1.0 - share) * from + share * to, from, to);
     lowest = std::min(lowest, sum_at(window, place));
   }
   for (int i = 1; i <= dip_points && lowest == ends; ++i) {
