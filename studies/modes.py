@@ -366,6 +366,7 @@ def tables(rows: list[Row]) -> dict[str, str]:
     count = ["density", "d", "n", "draws", "share with the right number", "median number"]
     head = [*count, "Hausdorff distance"]
     inside, outside = ("equal", "unequal"), ("sharp", *TAU_OF_THREE)
+    by_default = (*inside, "sharp", "gaussians")  # which choose their own τ
     rate = ["density", "d", "theorem", "slope of the Hausdorff distance", "ratio", "fitted for n"]
     nearest = "slope of the nearest maximum"
     sup = ["density", "d", "smallest n", "largest n", "-1/(4+d)", "slope"]
@@ -374,8 +375,8 @@ def tables(rows: list[Row]) -> dict[str, str]:
         "slopes": markdown([[*rate, nearest, f"{nearest}, n ≥ {spaced(LARGE)}"], *slopes(rows)]),
         "curvature": markdown(curvature_lines(rows)),
         "counts": markdown([head, *count_lines(rows, ALGORITHM, inside)]),
-        "rule": markdown([head, *count_lines(rows, RULE, (*inside, "sharp", "gaussians"))]),
-        "defaults": markdown([head, *count_lines(rows, DEFAULT, (*inside, "sharp", "gaussians"))]),
+        "rule": markdown([head, *count_lines(rows, RULE, by_default)]),
+        "defaults": markdown([head, *count_lines(rows, DEFAULT, by_default)]),
         "outside": markdown([head, *count_lines(rows, ALGORITHM, outside)]),
         "roots": markdown(root_lines(rows)),
         "sup": markdown([sup, *sup_lines(rows)]),

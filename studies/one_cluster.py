@@ -1,8 +1,8 @@
 """Study "one_cluster": how often samples of one group are one cluster.
 
-Every distribution has one mode or one connected plateau, so one cluster is ax. The Gaussian is
-what the threshold is simulated for (benchmarks/calibrate.py), with other seeds; the other
-distributions are flatter or have longer tails.
+Every distribution has one mode or one connected plateau, so one cluster is right. The threshold
+is simulated for the Gaussian (benchmarks/calibrate.py); its samples here have other seeds. The
+other distributions are flatter or have longer tails.
 """
 
 from __future__ import annotations
@@ -129,9 +129,7 @@ def measure(job: Job) -> list[Row]:
 
 def percent(rows: list[Row]) -> str:
     """Return how many of 100 draws are one cluster; nothing without rows."""
-    if not rows:
-        return ""
-    return f"{100 * column(rows, 'ones').sum() / column(rows, 'draws').sum():.0f}"
+    return f"{100 * rate(rows):.0f}" if rows else ""
 
 
 def tables(rows: list[Row]) -> dict[str, str]:

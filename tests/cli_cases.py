@@ -1,6 +1,7 @@
 """Running commands of the command line in this process, and files for them."""
 
 import io
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -42,6 +43,14 @@ def run(monkeypatch, *arguments, given=b""):
         finally:
             show_traceback(False)
     return Result(code, out.text(), err.text())
+
+
+def hear_interrupts():
+    """Let a process hear Ctrl-C, which shells ignore in commands that they start in the background.
+
+    As `preexec_fn` of a process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def points(n=300, seed=1):

@@ -54,6 +54,16 @@ def closed_figures():
     pyplot.close("all")
 
 
+@pytest.fixture
+def use_set():
+    """Return a function that sets the instruction set; the old one is restored after the test."""
+    from quickshift import _core
+
+    before = _core.instruction_set()
+    yield _core.set_instruction_set
+    _core.set_instruction_set(before)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a folder for pages and downloads."""

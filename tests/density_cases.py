@@ -1,7 +1,6 @@
 """Estimates, queries and tolerances that the tests of densities share."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -36,19 +35,6 @@ def blobs(n: int, d: int, seed: int = 0) -> Floats:
     X[: n // 20] = rng.uniform(-12, 12, size=(n // 20, d))
     X[:3] = 40.0 + 25.0 * np.arange(3)[:, None]
     return X
-
-
-def with_every_instruction_set(run: Callable[[], Floats]) -> list[Floats]:
-    """Return the results of a function with each instruction set that this machine has."""
-    before = _core.instruction_set()
-    results = []
-    try:
-        for each in filter(_core.has_instruction_set, _core.InstructionSet):
-            _core.set_instruction_set(each)
-            results.append(run())
-    finally:
-        _core.set_instruction_set(before)
-    return results
 
 
 def queries_near(case: Case, seed: int = 1) -> Floats:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from cli_cases import Stream, csv_text, points, run
+from cli_cases import Stream, csv_text, hear_interrupts, points, run
 from quickshift.cli.clusters import _as_options
 from quickshift.cli.files.outputs import opened_output, scratch_folder
 from quickshift.cli.outcome import CommandError
@@ -308,18 +308,13 @@ def test_a_closed_pipe_ends_in_silence(folder):
     assert (process.returncode, err) == (1, "")
 
 
-def listen():
-    """Let a process be interrupted even if the tests run in the background of a shell."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @POSIX
 @pytest.mark.parametrize(
     ("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)], ids=["Ctrl-C", "kill"]
 )
 def test_interrupted_commands_leave_nothing_behind(name, code, folder):
     before = sorted(os.listdir(folder))
-    options = {"stdin": subprocess.PIPE, "preexec_fn": listen}
+    options = {"stdin": subprocess.PIPE, "preexec_fn": hear_interrupts}
     process = start("cluster", "-", "-o", "out.csv", cwd=folder, **options)
     time.sleep(2.0)  # it waits for standard input, or is still starting
     process.send_signal(getattr(signal, name))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli_cases import csv_text, points
+from cli_cases import csv_text, hear_interrupts, points
 
 TRIES = int(os.environ.get("QUICKSHIFT_INTERRUPTS", "1"))
 COMMANDS = {
@@ -48,13 +48,8 @@ def start(command, folders):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a terminal, too, sends the signal to a group of processes
-        preexec_fn=_hear_interrupts,  # noqa: PLW1509 (no threads here)
+        preexec_fn=hear_interrupts,  # noqa: PLW1509 (no threads here)
     )
-
-
-def _hear_interrupts():
-    """Let Ctrl-C be heard, which shells ignore in commands that they start in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def outputs_of(command):

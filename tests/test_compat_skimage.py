@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quickshift import _core
+from instruction_sets import SETS
 from quickshift.compat.skimage import quickshift
 
 segmentation = pytest.importorskip("skimage.segmentation")
@@ -84,20 +84,12 @@ def test_settings(settings, dtype):
         assert_same(image, **settings)
 
 
-@pytest.fixture(params=[each for each in _core.InstructionSet if _core.has_instruction_set(each)])
-def instruction_set(request):
-    """Use each instruction set of this machine in turn."""
-    before = _core.instruction_set()
-    _core.set_instruction_set(request.param)
-    yield request.param
-    _core.set_instruction_set(before)
-
-
-@pytest.mark.usefixtures("instruction_set")
+@pytest.mark.parametrize("each", SETS)
 @pytest.mark.parametrize("kernel_size", [1, 2.4, 5, 12])
 @pytest.mark.parametrize("shape", [(140, 3, 3), (7, 301, 3), (21, 290, 1), (135, 263, 2)])
-def test_lines_in_single_precision(shape, kernel_size):
+def test_lines_in_single_precision(shape, kernel_size, each, use_set):
     """Narrower and wider than the blocks and tiles in which their pairs are added."""
+    use_set(each)
     image = np.random.default_rng(0).random(shape, dtype=np.float32)
     assert_same(image, convert2lab=False, ratio=10, kernel_size=kernel_size)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import cases
-from quickshift import _core, reference, stages
+from instruction_sets import with_every_instruction_set
+from quickshift import reference, stages
 from quickshift.stages import conditional_modes, prepare_joint
 
 KINDS = ("plain", "lattice", "repeated", "coarse")
-SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
 
 
 def samples(kind, d, n, seed):
@@ -322,15 +322,9 @@ def test_threads_order_of_rows_and_of_queries_change_nothing(kernel):
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 def test_every_instruction_set_finds_the_same_modes(kernel):
     X, y = samples("plain", 2, 500, 17)
-    before = _core.instruction_set()
-    found = []
-    try:
-        for each in SETS:
-            _core.set_instruction_set(each)
-            joint = prepare_joint(X, y, (0.5, 0.2), kernel=kernel)
-            found.append(conditional_modes(joint, X[:50], 0.3))
-    finally:
-        _core.set_instruction_set(before)
+    found = with_every_instruction_set(
+        lambda: conditional_modes(prepare_joint(X, y, (0.5, 0.2), kernel=kernel), X[:50], 0.3)
+    )
     for other in found[1:]:
         np.testing.assert_array_equal(other.values, found[0].values)
         np.testing.assert_allclose(other.densities, found[0].densities, rtol=1e-9)

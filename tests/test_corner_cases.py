@@ -476,13 +476,9 @@ def test_subnormal_coordinates_are_numbers():
     np.testing.assert_array_equal(model.modes_, X[model.mode_indices_])
 
 
-def test_subnormal_bandwidth_is_right_or_refused():
+def test_subnormal_bandwidth_is_a_number():
     X = np.array([[0.0], [1.0], [2.0], [30.0], [31.0]]) * 5e-324
-    try:
-        model = QuickShift(bandwidth=10 * 5e-324, tau=5 * 5e-324).fit(X)
-    except ValueError as error:
-        assert "bandwidth" in str(error)  # noqa: PT017
-        return
+    model = QuickShift(bandwidth=10 * 5e-324, tau=5 * 5e-324).fit(X)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1])
 
 
@@ -502,13 +498,10 @@ def test_offset_keeps_the_clusters():
 
 
 @pytest.mark.parametrize("far", [1e160, 1e200, 1e300])
-def test_outlier_beyond_the_range_of_squares_is_an_outlier_or_refused(far):
-    X, truth = three_blobs(60)
-    try:
-        model = QuickShift(2.0, 4.0).fit(np.append(X, [[far, far]], axis=0))
-    except ValueError:
-        return
-    assert same_partition(model.labels_, np.append(truth, 3))
+def test_outlier_beyond_the_range_of_squares_is_refused(far):
+    X, _ = three_blobs(60)
+    with pytest.raises(ValueError, match=r"bandwidth is 2\.0, .* would underflow"):
+        QuickShift(2.0, 4.0).fit(np.append(X, [[far, far]], axis=0))
 
 
 def test_features_of_very_different_units_are_all_seen():

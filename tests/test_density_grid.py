@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cases import Case, Floats, make
-from density_cases import blobs, tree_of, with_every_instruction_set
+from density_cases import blobs, tree_of
+from instruction_sets import with_every_instruction_set
 from quickshift import _core, reference
 from quickshift.kernels import KERNELS, get_kernel
 from quickshift.stages import fit_estimate, prepare

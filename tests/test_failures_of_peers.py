@@ -37,7 +37,7 @@ def test_duplicates_crash_the_tree(copies, bandwidth):  # kiddo, with 33 points
 def test_duplicates_make_every_step_slower():  # MeanShift, scikit-learn's trees before 1.9
     X = np.repeat(two_groups(16), 100, axis=0)
     tree = qs.stages.prepare(X).tree
-    assert tree.n_locations == 16  # and so much work as for 16 points
+    assert tree.n_locations == 16  # so every step has the work of 16 points
     assert _core.comparisons_for_duplicates(X) < 4 * len(X)
 
 

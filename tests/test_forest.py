@@ -365,6 +365,16 @@ def test_relative_lengths_may_be_zero_and_a_list():
     assert forest.roots.tolist() == [3, 0]
 
 
+def test_relative_lengths_may_be_far_apart():
+    graph = climb([[0.0], [100.0], [300.0], [700.0]], [1.0, 2.0, 3.0, 4.0])
+    for lengths in ([0.0, 5.0, 5.0, 5.0], [1e-300, 1e308, 1e308, 1.0]):
+        forest = cut_into(graph, 1, relative_to=lengths)  # 100 / 0 times 5 overflows
+        assert forest.labels.tolist() == [0, 0, 0, 0]
+        assert forest.tau[0] == 100.0
+        assert forest.tau[2] == np.inf
+        np.testing.assert_array_equal(cut(graph, forest.tau).labels, forest.labels)
+
+
 @pytest.mark.parametrize("lengths", [[np.inf] * 3, [-1.0] * 3, [1.0], 2.0, ["a"] * 3])
 def test_relative_lengths_that_are_no_lengths_are_refused(lengths):
     graph = climb([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])

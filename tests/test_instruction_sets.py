@@ -12,23 +12,15 @@ import numpy as np
 import pytest
 
 import cases
+from instruction_sets import SETS
 from quickshift import _core, stages
 from quickshift.kernels import get_kernel
 
 ROOT = Path(__file__).parents[1]
 VARIABLE = "QUICKSHIFT_INSTRUCTION_SET"
-SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
 OTHERS = SETS[:-1]
 
 several = pytest.mark.skipif(not OTHERS, reason="this machine has one instruction set")
-
-
-@pytest.fixture
-def use():
-    """Return a function that sets the instruction set; the old one is restored after the test."""
-    before = _core.instruction_set()
-    yield _core.set_instruction_set
-    _core.set_instruction_set(before)
 
 
 def run(code, instruction_set=None):
@@ -63,7 +55,7 @@ def all_cases(kind, d):
 @several
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 @pytest.mark.parametrize("kind", cases.KINDS)
-def test_densities_agree_within_four_units_in_the_last_place(use, kind, kernel):
+def test_densities_agree_within_four_units_in_the_last_place(use_set, kind, kernel):
     code = get_kernel(kernel).code
     for d in cases.DIMENSIONS:
         for case in all_cases(kind, d):
@@ -71,7 +63,7 @@ def test_densities_agree_within_four_units_in_the_last_place(use, kind, kernel):
             for method in methods_of(kernel):
                 sums = []
                 for each in SETS:
-                    use(each)
+                    use_set(each)
                     sums.append(_core.kernel_sums(tree, code, case.bandwidth(kernel), 1e-9, method))
                 for other in sums[:-1]:
                     assert units_apart(other, sums[-1]) <= 4, (case.name, method)
@@ -79,13 +71,13 @@ def test_densities_agree_within_four_units_in_the_last_place(use, kind, kernel):
 
 @several
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
-def test_sums_without_their_own_sample_agree_at_the_edge_of_a_support(use, kernel):
+def test_sums_without_their_own_sample_agree_at_the_edge_of_a_support(use_set, kernel):
     code = get_kernel(kernel).code
     steps = np.tile([1 - 1e-7, 30.0], 50)
     tree = stages.prepare(np.column_stack([np.cumsum(steps), np.sin(np.arange(100)) * 1e-4])).tree
     sums = []
     for each in SETS:
-        use(each)
+        use_set(each)
         sums.append(_core.kernel_sums_at(tree, tree, code, 1.0, 1e-9, leave_out=True)[0])
     for other in sums[:-1]:
         assert units_apart(other, sums[-1]) <= 4
@@ -93,7 +85,7 @@ def test_sums_without_their_own_sample_agree_at_the_edge_of_a_support(use, kerne
 
 @several
 @pytest.mark.parametrize("kind", cases.KINDS)
-def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use, kind):
+def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use_set, kind):
     code = get_kernel("gaussian").code
     for case in itertools.chain.from_iterable(all_cases(kind, d) for d in (1, 2, 3)):
         if case.period is not None:
@@ -101,7 +93,7 @@ def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use, kind
         tree = stages.prepare(case.X, **case.given).tree
         sums = []
         for each in SETS:
-            use(each)
+            use_set(each)
             sums.append(_core.kernel_sums(tree, code, case.h, 1e-9, _core.DensityMethod.grid))
         for other in sums[:-1]:
             assert units_apart(other, sums[-1]) <= 4, case.name
@@ -109,13 +101,13 @@ def test_sums_through_a_grid_agree_within_four_units_in_the_last_place(use, kind
 
 @several
 @pytest.mark.parametrize("d", [2, 5, 6])
-def test_neighbors_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use, d):
+def test_neighbors_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use_set, d):
     X = np.stack(np.meshgrid(*[np.arange(4.0)] * d), axis=-1).reshape(-1, d)
     code = get_kernel("epanechnikov").code
     for edge in (1.0, 1 + 1e-15, 1 + 1e-9, np.sqrt(2)):
         sums = []
         for each in SETS:
-            use(each)
+            use_set(each)
             sums.append(_core.kernel_sums(stages.prepare(X).tree, code, edge, 1e-9))
         for other in sums[:-1]:
             assert units_apart(other, sums[-1]) <= 4, edge
@@ -124,12 +116,12 @@ def test_neighbors_at_the_edge_of_a_support_leave_epanechnikov_sums_alike(use, d
 @several
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 6, 8, 20])
-def test_repeated_coordinates_leave_sums_alike(use, d, kernel):
+def test_repeated_coordinates_leave_sums_alike(use_set, d, kernel):
     X = np.random.default_rng(d).integers(0, 5, (1500, d)) * 0.37
     tree = stages.prepare(X).tree
     sums = []
     for each in SETS:
-        use(each)
+        use_set(each)
         code = get_kernel(kernel).code
         sums.append(_core.kernel_sums(tree, code, 0.6 * d**0.5, 1e-9, _core.DensityMethod.direct))
     for other in sums[:-1]:
@@ -138,14 +130,14 @@ def test_repeated_coordinates_leave_sums_alike(use, d, kernel):
 
 @several
 @pytest.mark.parametrize("kernel", cases.KERNELS)
-def test_sums_without_the_own_sample_agree_for_every_size_of_a_leaf(use, kernel):
+def test_sums_without_the_own_sample_agree_for_every_size_of_a_leaf(use_set, kernel):
     code = get_kernel(kernel).code
     for n in range(2, 42):
         X = np.random.default_rng(n).normal(size=(n, 2))
         tree = stages.prepare(X).tree
         sums = []
         for each in SETS:
-            use(each)
+            use_set(each)
             sums.append(_core.kernel_sums_at(tree, tree, code, 1.0, 1e-9, leave_out=True)[0])
             assert np.isfinite(sums[-1]).all()
         for other in sums[:-1]:
@@ -160,7 +152,7 @@ def methods_of(kernel):
 @several
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 @pytest.mark.parametrize(("d", "h"), [(3, 1.0), (7, 1.0), (16, 2.0), (64, 4.0), (64, 20.0)])
-def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use, d, h, kernel):
+def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use_set, d, h, kernel):
     spec = get_kernel(kernel)
     rng = np.random.default_rng(d)
     X = rng.normal(size=(1500, d)) + rng.integers(0, 4, (1500, 1)) * 10
@@ -169,7 +161,7 @@ def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use, d, h
         for rtol in (0.0, 1e-9):
             sums = []
             for each in SETS:
-                use(each)
+                use_set(each)
                 width = h if kernel in cases.INFINITE else 3 * h
                 sums.append(
                     _core.kernel_sums(tree, spec.code, width, rtol, _core.DensityMethod.blocks)
@@ -180,13 +172,13 @@ def test_sums_block_by_block_agree_within_four_units_in_the_last_place(use, d, h
 
 @several
 @pytest.mark.parametrize("kind", cases.KINDS)
-def test_distances_have_the_same_bits_and_parents_are_the_same(use, kind):
+def test_distances_have_the_same_bits_and_parents_are_the_same(use_set, kind):
     for d in cases.DIMENSIONS:
         for case in all_cases(kind, d):
             height = np.random.default_rng(case.n).integers(0, 9, case.n).astype(float)
             results = []
             for each in SETS:
-                use(each)
+                use_set(each)
                 samples = stages.prepare(case.X, **case.given)
                 graph = stages.climb(samples, height)
                 nearest = _core.nearest_distances(samples.tree)
@@ -199,14 +191,14 @@ def test_distances_have_the_same_bits_and_parents_are_the_same(use, kind):
 @several
 @pytest.mark.parametrize("kernel", cases.KERNELS)
 @pytest.mark.parametrize("kind", cases.KINDS)
-def test_clusterings_are_the_same(use, kind, kernel):
+def test_clusterings_are_the_same(use_set, kind, kernel):
     for d in cases.DIMENSIONS:
         for case in all_cases(kind, d):
             samples = stages.prepare(case.X, **case.given)
             estimate = stages.fit_estimate(samples, case.bandwidth(kernel), kernel=kernel)
             graphs = []
             for each in SETS:
-                use(each)
+                use_set(each)
                 bits = estimate.significant_bits
                 graphs.append(stages.climb(samples, estimate.sums(), significant_bits=bits))
             for other in graphs[:-1]:
@@ -215,7 +207,7 @@ def test_clusterings_are_the_same(use, kind, kernel):
 
 @several
 @pytest.mark.parametrize("kind", cases.KINDS)
-def test_local_clusterings_have_the_same_bits(use, kind):
+def test_local_clusterings_have_the_same_bits(use_set, kind):
     # The scales themselves are compared in test_local_scale.py.
     for d in cases.DIMENSIONS:
         for case in cases.variations(kind, d):
@@ -224,7 +216,7 @@ def test_local_clusterings_have_the_same_bits(use, kind):
                 continue
             found = []
             for each in SETS:
-                use(each)
+                use_set(each)
                 found.append(stages.find_local_clusters(samples, min_significance=0.5))
             for other in found[:-1]:
                 for a, b in (

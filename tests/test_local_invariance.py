@@ -13,7 +13,8 @@ from clustering_cases import (
     queries_for,
     with_duplicates,
 )
-from quickshift import QuickShift, _core
+from instruction_sets import with_every_instruction_set
+from quickshift import QuickShift
 from quickshift.stages import local_clusters as rule
 from quickshift.stages.local_scale import default_neighbors
 
@@ -42,14 +43,7 @@ def test_threads_change_no_bit(X):
 
 @every_larger
 def test_instruction_sets_change_no_bit(X):
-    before, fits = _core.instruction_set(), []
-    try:
-        for each in _core.InstructionSet:
-            if _core.has_instruction_set(each):
-                _core.set_instruction_set(each)
-                fits.append(fit_of_everything(X))
-    finally:
-        _core.set_instruction_set(before)
+    fits = with_every_instruction_set(lambda: fit_of_everything(X))
     for other in fits[:-1]:
         assert_same_fit(other, fits[-1])
 

@@ -15,23 +15,15 @@ from hypothesis import strategies as st
 import cases
 from cases import DIMENSIONS, KINDS, Case, Floats
 from density_cases import queries_near
+from instruction_sets import SETS
 from quickshift import _core, reference, stages
 from quickshift.reference.local_density import distinct_rows
 from quickshift.reference.samples import checked_samples
 from quickshift.stages.local_scale import default_neighbors, measure_scales, n_spacing, n_varying
 
 TREE, BLOCKS = _core.ScaleMethod.tree, _core.ScaleMethod.blocks
-SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_dimension = pytest.mark.parametrize("d", DIMENSIONS)
-
-
-@pytest.fixture
-def use():
-    """Return a function that sets the instruction set; the old one is restored after the test."""
-    before = _core.instruction_set()
-    yield _core.set_instruction_set
-    _core.set_instruction_set(before)
 
 
 def column(*values: float) -> Floats:
@@ -188,7 +180,7 @@ def test_samples_as_queries_have_the_same_bits(kind, weights):
 
 @every_dimension
 @every_kind
-def test_methods_instruction_sets_and_threads_give_the_same_bits(use, kind, d):
+def test_methods_instruction_sets_and_threads_give_the_same_bits(use_set, kind, d):
     for case in itertools.chain(cases.variations(kind, d), cases.sizes_of(kind, d)):
         samples = stages.prepare(case.X, **case.given)
         single = case.sample_weight is None and len(np.unique(case.X, axis=0)) == case.n
@@ -196,7 +188,7 @@ def test_methods_instruction_sets_and_threads_give_the_same_bits(use, kind, d):
         for k in {1, min(9, max(1, case.n - 1)), max(1, case.n - 1)}:
             results = []
             for each, method, threads in itertools.product(SETS, methods, (1, 2, 3)):
-                use(each)
+                use_set(each)
                 results.append(scales(samples, k, method, threads))
             for other in results[1:]:
                 assert_same(results[0], other, f"{case.name} K={k}")
@@ -214,7 +206,7 @@ def test_several_numbers_of_neighbors_at_once_give_the_same_bits(kind, d):
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 9, 13, 16, 64, 200])
-def test_blocks_are_the_tree_with_many_features_and_sizes(use, d):
+def test_blocks_are_the_tree_with_many_features_and_sizes(use_set, d):
     rng = np.random.default_rng(d)
     for n in (2, 9, 33, 257, 800):
         X = rng.normal(size=(n, d)) + 5.0 * rng.integers(0, 3, size=(n, 1))
@@ -224,18 +216,18 @@ def test_blocks_are_the_tree_with_many_features_and_sizes(use, d):
         for k in (1, min(18, len(X) - 1), min(300, len(X) - 1)):
             expected = scales(samples, k, TREE)
             for each, threads in itertools.product(SETS, (1, 3)):
-                use(each)
+                use_set(each)
                 assert_same(scales(samples, k, BLOCKS, threads), expected, f"n={n} K={k}")
                 assert_same(scales(samples, k, TREE, threads), expected, f"n={n} K={k}")
 
 
-def test_queries_have_the_same_bits_for_every_instruction_set_and_number_of_threads(use):
+def test_queries_have_the_same_bits_for_every_instruction_set_and_number_of_threads(use_set):
     for d in (1, 2, 5, 20):
         case = cases.make("random", 400, d, weights=("none", "real")[d % 2])
         samples = stages.prepare(case.X, **case.given)
         results = []
         for each, threads in itertools.product(SETS, (1, 2, 3)):
-            use(each)
+            use_set(each)
             scale = stages.local_scale(samples, 12, n_jobs=threads)
             results.append(scale.scales_at(queries_near(case)))
         for other in results[1:]:

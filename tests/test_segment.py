@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import quickshift as qs
+from instruction_sets import SETS
 from pictures import KINDS, boundaries, picture, points_of, sums_over_boxes
 from quickshift import _core, stages
 from quickshift.image.graph import climb_pixels, sum_kernels
 from quickshift.image.pixels import read_image
 
 SHAPES = [(30,), (1, 40), (40, 1), (17, 23), (33, 41), (7, 8, 9), (3, 4, 5, 6)]
-SETS = [each for each in _core.InstructionSet if _core.has_instruction_set(each)]
 
 
 def forest_of(image, **settings):
@@ -69,15 +69,11 @@ def test_without_a_window_densities_are_within_rtol(shape):
 
 
 @pytest.mark.parametrize("each", SETS)
-def test_instruction_sets_agree(each):
+def test_instruction_sets_agree(each, use_set):
     image = picture("noise", (40, 150), 3)
     expected = forest_of(image, bandwidth=2.0)
-    before = _core.instruction_set()
-    try:
-        _core.set_instruction_set(each)
-        forest = forest_of(image, bandwidth=2.0)
-    finally:
-        _core.set_instruction_set(before)
+    use_set(each)
+    forest = forest_of(image, bandwidth=2.0)
     np.testing.assert_allclose(forest.density, expected.density, rtol=1e-13)
     np.testing.assert_array_equal(forest.parent, expected.parent)
     np.testing.assert_array_equal(forest.parent_distance, expected.parent_distance)

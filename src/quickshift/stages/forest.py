@@ -193,11 +193,11 @@ def cut_into(
         labels, roots = number_trees(compared, distance, tau, n_jobs)
     if lengths is None:
         return Forest(labels, roots, tau, graph)
-    lengths = tau * lengths
     kept = np.isfinite(distance)  # rounding must not change on which side of its length an edge is
-    np.maximum(lengths, graph.distance, out=lengths, where=kept)
     removed = np.isinf(distance) & np.isfinite(graph.distance)
-    with np.errstate(under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = tau * lengths
+        np.maximum(lengths, graph.distance, out=lengths, where=kept)
         np.minimum(lengths, np.nextafter(graph.distance, 0.0), out=lengths, where=removed)
     return Forest(labels, roots, lengths, graph)
 
