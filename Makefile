@@ -6,11 +6,12 @@ PYTHON ?= python3
 # The environment with the oldest supported versions uses the oldest supported Python, if it is
 # installed.
 PYTHON_LOWEST ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo $(PYTHON))
+PYTHON_FREE ?= python3.14t
 ARGS ?=
 NAME ?= index
 EXAMPLES ?= 1000
 
-VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest .venv-asan .venv-coverage
+VENVS := .venv .venv-bench .venv-bench-numpy1 .venv-lowest .venv-asan .venv-coverage .venv-free
 BIN := .venv/bin
 CPP := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp'))
 # An editable installation uses Python files in place, but has to be repeated when a file is added,
@@ -21,7 +22,7 @@ SMOKE := $(CURDIR)/.venv-smoke
 REPORT := -o junit_family=xunit1 --junitxml=build
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-lowest test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench study plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
+.PHONY: help demo test test-lowest test-free test-js test-browser audit coverage mutate scale soak explore fuzz sanitize stress check stub public-names format bench study plot-large plot-peers choices costs adversarial calibrate large large-cost large-cluster matrix faults raster interrupts docs wheel clean
 .DELETE_ON_ERROR:
 # Two instances of pip must not write into one environment at the same time. The compiler and pytest
 # run in parallel by themselves.
@@ -50,6 +51,9 @@ tests/js/node_modules: tests/js/package-lock.json
 
 test-lowest: .venv-lowest/.installed .venv-lowest/.group-test  ## the same tests with the oldest supported versions
 	.venv-lowest/bin/python -m pytest -n 2 -m 'not workers and not browser and not faults and not scale and not studies' $(ARGS)
+
+test-free: .venv-free/.installed .venv-free/.group-test-free  ## tests with threads on free-threaded Python (PYTHON_FREE=python3.14t)
+	.venv-free/bin/python -m pytest tests/test_minimal.py tests/test_threads.py tests/test_properties.py $(ARGS)
 
 faults: .venv/.installed .venv/.group-test build/faults.so  ## let allocations and threads of the core fail; unless SHORT=1, also kill workers and drivers in the middle of runs, write docs/large_equal.md
 ifndef SHORT
@@ -202,6 +206,7 @@ clean:  ## remove everything that the other targets create
 # Steps to make one environment: a recent pip (for dependency groups), the build tools, the package,
 # then the dependency groups that the target needs.
 .venv-lowest/%: PYTHON := $(PYTHON_LOWEST)
+.venv-free/%: PYTHON := $(PYTHON_FREE)
 .venv-lowest/%: CONSTRAIN := --constraint build/lowest.txt
 .venv-lowest/.installed .venv-lowest/.group-test: build/lowest.txt
 .venv-asan/.installed: SETTINGS := --config-settings cmake.define.QUICKSHIFT_SANITIZE=address,undefined
@@ -222,7 +227,7 @@ $(VENVS:%=%/.group-$(1)): %/.group-$(1): %/.base
 	$$*/bin/python $$(PIP_INSTALL) $$(CONSTRAIN) --group $(1)
 	@touch $$@
 endef
-$(foreach group,test browser audit coverage check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
+$(foreach group,test test-free browser audit coverage check demo bench bench-numpy1 docs wheel,$(eval $(call group_rule,$(group))))
 
 build/modules.txt: FORCE
 	@mkdir -p build

@@ -149,7 +149,7 @@ def interrupted(call: Call, delay: float, sender: Any) -> Interrupted:
         sender.send(delay)
         call()
         ended = True
-        sender.poll(60)  # for the time of the signal, which comes now or was lost
+        sender.poll(None)  # for the time of the signal, which comes now or was lost
         time.sleep(2 * PATIENCE)
     except KeyboardInterrupt:
         heard = time.monotonic()

@@ -186,6 +186,14 @@ def test_few_responses_in_a_wide_kernel_are_found_once(bandwidth, tau):
         assert_literal(X, y, X[:2], bandwidth, tau)
 
 
+def test_places_rounded_below_the_first_response_count_as_valleys():
+    """With a wide kernel nothing lies between two responses, so the lower one rises above none."""
+    for seed in range(100):
+        X, y = samples("plain", 1, 2, seed)
+        found = conditional_modes(prepare_joint(X, y, (0.25, 100.0)), X[:1], 1e-9)
+        assert found.heights[1] < 1e-3 * found.densities[1]
+
+
 def test_density_beyond_the_floats_has_a_height():
     X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 0.0, 1.0])
     found = conditional_modes(prepare_joint(X, y * 1e-310, (1.0, 1e-311)), [[0.0]], 1e-311)

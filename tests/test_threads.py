@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -379,3 +380,13 @@ def test_more_threads_than_the_machine_has_are_no_matter() -> None:
     np.testing.assert_array_equal(
         estimate_density(X, 0.5, n_jobs=1), estimate_density(X, 0.5, n_jobs=64)
     )
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs free-threaded Python"
+)
+def test_importing_quickshift_leaves_the_gil_off() -> None:
+    code = "import sys, quickshift; sys.exit(sys._is_gil_enabled())"
+    environment = {**os.environ, "PYTHON_GIL": ""}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert found.returncode == 0

@@ -74,15 +74,17 @@ double Valleys::lowest_between(const ResponseWindow& window, const ConditionalMo
   const double to = responses_.places[high.rank];
   const double ends = std::min(low.sum, high.sum);
   double lowest = ends;
+  // Places are clamped, because a place that is rounded to one below the first rung has no rung.
+  const auto add = [&](double place) {
+    lowest = std::min(lowest, sum_at(window, std::clamp(place, from, to)));
+  };
   for (int i = 1; i <= valley_points; ++i) {
     const double share = i / (valley_points + 1.0);
-    // Rounding may lead beyond the two ends.
-    const double place = std::clamp((1.0 - share) * from + share * to, from, to);
-    lowest = std::min(lowest, sum_at(window, place));
+    add((1.0 - share) * from + share * to);
   }
   for (int i = 1; i <= dip_points && lowest == ends; ++i) {
     const double step = std::min(i * width_ / steps_per_bandwidth, to - from);
-    lowest = std::min(lowest, sum_at(window, low.sum < high.sum ? from + step : to - step));
+    add(low.sum < high.sum ? from + step : to - step);
   }
   return lowest;
 }
