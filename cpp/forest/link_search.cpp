@@ -7,6 +7,12 @@
 
 namespace quickshift {
 
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 LinkSearch::LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index pieces, double tau,
                        const Execution& execution)
     : tree_(tree),
@@ -15,6 +21,7 @@ LinkSearch::LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index 
       components_(pieces),
       witness_(unset_array<Witness>(tree.nodes())),
       surroundings_(unset_array<Index>(tree.leaves())),
+      highest_other_(unset_array<double>(tree.leaves())),
       squares_(static_cast<std::size_t>(tree.stride)),
       point_(static_cast<std::size_t>(tree.features)) {
   for_nodes_upwards(tree, execution, [&](Index node) {
@@ -23,19 +30,35 @@ LinkSearch::LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index 
 }
 
 std::vector<Index> LinkSearch::slots_near_other_pieces(const Execution& execution) {
-  Array<char> near = unset_array<char>(tree_.leaves());
+  const Array<Highest> highest = highest_by_node(execution);
   for_nodes_upwards(tree_, execution, [&](Index node) {
     if (!tree_.is_leaf(node)) return;
     const Index leaf = tree_.leaf_of(node);
     surroundings_[leaf] = surroundings_of(leaf);
-    near[leaf] = is_near_other_piece(leaf);
+    highest_other_[leaf] = highest_of_other_pieces_near(leaf, highest);
   });
   std::vector<Index> slots;
   for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
-    if (!near[leaf]) continue;
+    if (highest_other_[leaf] == -infinity) continue;
     for (int i = 0; i < tree_.count(leaf); ++i) slots.push_back(leaf * tree_.stride + i);
   }
   return slots;
+}
+
+Array<LinkSearch::Highest> LinkSearch::highest_by_node(const Execution& execution) const {
+  Array<Highest> highest = unset_array<Highest>(tree_.nodes());
+  for_nodes_upwards(tree_, execution, [&](Index node) {
+    if (!tree_.is_leaf(node)) {
+      highest[node] = highest[2 * node].with(highest[2 * node + 1]);
+      return;
+    }
+    highest[node] = {};
+    const Index first = tree_.leaf_of(node) * tree_.stride;
+    for (Index slot = first; slot < first + tree_.count(tree_.leaf_of(node)); ++slot) {
+      highest[node] = highest[node].with({points_.heights[slot], points_.pieces[slot]});
+    }
+  });
+  return highest;
 }
 
 // The smallest node whose box contains everything within tau of a leaf's box, and therefore all
@@ -58,24 +81,29 @@ Index LinkSearch::surroundings_of(Index leaf) const {
   return node;
 }
 
-bool LinkSearch::is_near_other_piece(Index leaf) const {
+double LinkSearch::highest_of_other_pieces_near(Index leaf, const Array<Highest>& highest) const {
   const Index own = tree_.leaves() + leaf;
+  if (!witness_[own].is_whole()) return infinity;
+  double found = -infinity;
   std::vector<Index> stack{surroundings_[leaf]};
   while (!stack.empty()) {
     const Index node = stack.back();
     stack.pop_back();
-    const Witness witness = witness_[node];
-    if (witness.is_whole() && witness.piece == witness_[own].piece && witness_[own].is_whole()) {
-      continue;
-    }
+    const double height = highest[node].except(witness_[own].piece);
+    if (height <= found) continue;
     const Bounds squares =
         between_boxes(tree_.low(own), tree_.low(node), tree_.features, tree_.periods());
     if (squares.least > reach_sq_) continue;
-    if (witness.is_whole() || tree_.is_leaf(node)) return true;
-    stack.push_back(2 * node);
-    stack.push_back(2 * node + 1);
+    if (tree_.is_leaf(node) || squares.most <= reach_sq_) {
+      found = height;
+      continue;
+    }
+    const bool right_first = highest[2 * node].except(witness_[own].piece) <
+                             highest[2 * node + 1].except(witness_[own].piece);
+    stack.push_back(2 * node + (right_first ? 0 : 1));
+    stack.push_back(2 * node + (right_first ? 1 : 0));
   }
-  return false;
+  return found;
 }
 
 void LinkSearch::restart(const Index* group_of_piece) {

@@ -5,6 +5,7 @@
 // component of the point that is searched from, the node is skipped.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <vector>
@@ -25,6 +26,11 @@ class LinkSearch {
   // The slots of all leaves that have a box within tau with a point of another piece. No other
   // point is linked to a point of another piece. To be called before anything is joined.
   std::vector<Index> slots_near_other_pieces(const Execution& execution);
+  // False only if all points of other pieces within tau of a point are lower, after that call. A
+  // search from the point finds nothing before these points are active.
+  bool may_link_to_higher(Index slot) const {
+    return points_.heights[slot] <= highest_other_[slot / tree_.stride];
+  }
 
   Index leaf_of(Index slot) const { return slot / tree_.stride; }
   Index component_of(Index slot) { return components_.find(points_.pieces[slot]); }
@@ -71,6 +77,19 @@ class LinkSearch {
     bool is_whole() const { return piece == other; }
   };
 
+  // The highest point of a node, its piece, and the height of the highest point of another piece.
+  struct Highest {
+    double height = -std::numeric_limits<double>::infinity();
+    Index piece = -1;
+    double of_others = -std::numeric_limits<double>::infinity();
+
+    double except(Index own) const { return piece == own ? of_others : height; }
+    Highest with(const Highest& more) const {
+      const Highest& top = height < more.height ? more : *this;
+      return {top.height, top.piece, std::max(except(top.piece), more.except(top.piece))};
+    }
+  };
+
   // A node of the tree and the least squared distance to its box.
   struct Near {
     Index node;
@@ -82,7 +101,8 @@ class LinkSearch {
     return !group_of_piece_ || group_of_piece_[points_.pieces[slot]] == group_;
   }
   Index surroundings_of(Index leaf) const;
-  bool is_near_other_piece(Index leaf) const;
+  Array<Highest> highest_by_node(const Execution& execution) const;
+  double highest_of_other_pieces_near(Index leaf, const Array<Highest>& highest) const;
   bool is_whole(Index node);
   Witness witness_above(Index node) const;
   Witness next_witness(Index leaf);
@@ -99,6 +119,9 @@ class LinkSearch {
   Index group_ = 0;
   Array<Witness> witness_;     // by node
   Array<Index> surroundings_;  // by leaf
+  // The height of the highest point of another piece in a box within tau, by leaf; minus infinity
+  // if there is none, and infinity if a leaf has several pieces.
+  Array<double> highest_other_;
   const PairKernels& kernels_ = pair_kernels();
   std::vector<double> squares_;
   std::vector<double> point_;

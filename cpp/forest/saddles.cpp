@@ -145,7 +145,7 @@ class Linker {
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
     for (const Index slot : slots) {
       if (stops(execution)) return;
-      offer(slot);
+      if (search_.may_link_to_higher(slot)) offer(slot);
     }
     std::size_t again = 0;
     while (!pending_.empty() && apart_ > 0 && !stops(execution)) {
