@@ -11,7 +11,7 @@ from sklearn.base import clone
 from quickshift import QuickShift, stages
 
 X = np.random.default_rng(0).normal(size=(3000, 2))
-LARGE = np.random.default_rng(1).normal(size=(40_000, 2))  # takes seconds with rtol=0
+LARGE = np.random.default_rng(1).normal(size=(100_000, 2))  # takes seconds with rtol=0
 
 
 class Reports(list):
