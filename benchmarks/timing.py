@@ -187,18 +187,25 @@ def worst_row(row: WorstRow, pace: Pace) -> Result:
             theirs.points(file)
             timers = [mine.seconds, theirs.seconds]
             cases[name] = measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
+    against = dict.fromkeys(cases, row.against)
+    return _worst_of(cases, against, row.bound, pace.size(row.n))
+
+
+def _worst_of(
+    cases: dict[str, list[list[float]]], against: dict[str, str], bound: Bound, n: int
+) -> Result:
+    """Return the largest ratio of our times to others, both by data set."""
     worst = max(cases, key=lambda case: measure.ratios(*cases[case]).median)
     our_times, other_times = cases[worst]
     found = number(
-        f"{row.against}, worst of {len(cases)}: {worst}",
+        f"{against[worst]}, worst of {len(cases)}: {worst}",
         "ratio",
         measure.ratios(our_times, other_times),
-        row.bound,
+        bound,
         peer_seconds=asdict(measure.spread(other_times)),
         rounds=len(our_times),
     )
-    seconds = asdict(measure.spread(our_times))
-    return {"n": pace.size(row.n), "seconds": seconds, "numbers": [found]}
+    return {"n": n, "seconds": asdict(measure.spread(our_times)), "numbers": [found]}
 
 
 def _other_worker(other: str | Callable[..., object]) -> Worker:
@@ -210,22 +217,11 @@ def _other_worker(other: str | Callable[..., object]) -> Worker:
 
 def method_row(row: MethodRow, pace: Pace) -> Result:
     """Time the automatic method of kernel sums and the best other one alternately."""
-    cases = {}
+    cases, best = {}, {}
     for name, make in row.sets.items():
         X = make(pace.size(row.n))
-        cases[name] = _automatic_against_best(X, row.bandwidth(X), pace)
-    worst = max(cases, key=lambda case: measure.ratios(*cases[case][1]).median)
-    best, (our_times, best_times) = cases[worst]
-    found = number(
-        f"{best}, worst of {len(cases)}: {worst}",
-        "ratio",
-        measure.ratios(our_times, best_times),
-        row.bound,
-        peer_seconds=asdict(measure.spread(best_times)),
-        rounds=len(our_times),
-    )
-    seconds = asdict(measure.spread(our_times))
-    return {"n": pace.size(row.n), "seconds": seconds, "numbers": [found]}
+        best[name], cases[name] = _automatic_against_best(X, row.bandwidth(X), pace)
+    return _worst_of(cases, best, row.bound, pace.size(row.n))
 
 
 def _automatic_against_best(X: Any, h: float, pace: Pace) -> tuple[str, list[list[float]]]:
