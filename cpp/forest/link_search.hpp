@@ -23,18 +23,36 @@ class LinkSearch {
   LinkSearch(const Tree& tree, const PiecesOfLocations& points, Index pieces, double tau,
              const Execution& execution);
 
-  // The slots of all leaves that have a box within tau with a point of another piece. No other
-  // point is linked to a point of another piece. To be called before anything is joined.
-  std::vector<Index> slots_near_other_pieces(const Execution& execution);
+  // The leaves that have a box within tau with a point of another piece. No point of another leaf
+  // is linked to a point of another piece. To be called before anything is joined.
+  std::vector<Index> leaves_near_other_pieces(const Execution& execution);
+  // The slots of leaves.
+  std::vector<Index> slots_of(std::span<const Index> leaves) const;
+  // Those of these slots that `activate` must be called with: points that may be linked to a higher
+  // point, and the highest point of each leaf. Any other point would have the same effect as the
+  // highest one of its leaf, because the leaf is in one piece.
+  std::vector<Index> slots_with_a_turn(std::span<const Index> leaves) const;
   // False only if all points of other pieces within tau of a point are lower, after that call. A
   // search from the point finds nothing before these points are active.
   bool may_link_to_higher(Index slot) const {
-    return points_.heights[slot] <= highest_other_[slot / tree_.stride];
+    return points_.heights[slot] <= highest_other_[tree_.leaves() + slot / tree_.stride];
   }
 
-  Index leaf_of(Index slot) const { return slot / tree_.stride; }
+  struct Slots {
+    Index begin;
+    Index end;
+  };
+  Slots slots_of(Index leaf) const {
+    const Index first = leaf * tree_.stride;
+    return {first, first + tree_.count(leaf)};
+  }
+  Index piece_of(Index slot) const { return points_.pieces[slot]; }
   Index component_of(Index slot) { return components_.find(points_.pieces[slot]); }
   Index find(Index piece) { return components_.find(piece); }
+  // Whether all active points of a leaf, of which there is at least one, are in a component.
+  bool is_in(Index leaf, Index component) {
+    return is_in_component(tree_.leaves() + leaf, component);
+  }
   // Joins two different components and returns the union.
   Index join(Index component, Index other) { return components_.join(component, other); }
 
@@ -44,7 +62,8 @@ class LinkSearch {
   void restart(const Index* group_of_piece);
   void enter(Index group) { group_ = group; }
 
-  // Sets the height down to which points are active; all of them must be given to `activate`.
+  // Sets the height down to which points are active; those of slots_with_a_turn must be given to
+  // `activate`.
   void lower_to(double level) { level_ = level; }
   void activate(Index slot);
   void deactivate(Index slot);
@@ -100,10 +119,14 @@ class LinkSearch {
     if (points_.heights[slot] < level_) return false;
     return !group_of_piece_ || group_of_piece_[points_.pieces[slot]] == group_;
   }
-  Index surroundings_of(Index leaf) const;
+  Index surroundings_of(Index node) const;
+  bool is_narrow(Index node) const;
   Array<Highest> highest_by_node(const Execution& execution) const;
-  double highest_of_other_pieces_near(Index leaf, const Array<Highest>& highest) const;
+  double highest_of_other_pieces_near(Index own, const Array<Highest>& highest) const;
   bool is_whole(Index node);
+  bool is_in_component(Index node, Index component) {
+    return is_whole(node) && components_.find(witness_[node].piece) == component;
+  }
   Witness witness_above(Index node) const;
   Witness next_witness(Index leaf);
   Witness next_witness_above(Index node);
@@ -118,9 +141,9 @@ class LinkSearch {
   const Index* group_of_piece_ = nullptr;
   Index group_ = 0;
   Array<Witness> witness_;     // by node
-  Array<Index> surroundings_;  // by leaf
-  // The height of the highest point of another piece in a box within tau, by leaf; minus infinity
-  // if there is none, and infinity if a leaf has several pieces.
+  Array<Index> surroundings_;  // by node
+  // At least the height of every point of another piece in a box within tau, by node: minus
+  // infinity if there is none, and infinity if it is not known or if a leaf has several pieces.
   Array<double> highest_other_;
   const PairKernels& kernels_ = pair_kernels();
   std::vector<double> squares_;

@@ -14,9 +14,9 @@ struct LinkedGroups {
   std::vector<Index> sizes;  // the number of pieces, by group
 };
 
-// Joins all linked pieces in a new search, and numbers the groups. `slots` are those of
-// slots_near_other_pieces; `edges` are further links.
-LinkedGroups group_pieces(LinkSearch& search, const std::vector<Index>& slots,
+// Joins all linked pieces in a new search, and numbers the groups. `leaves` are those of
+// leaves_near_other_pieces; `edges` are further links.
+LinkedGroups group_pieces(LinkSearch& search, const std::vector<Index>& leaves,
                           std::span<const LinkedPair> edges, Index pieces,
                           const Execution& execution);
 

@@ -60,6 +60,9 @@ struct PiecesOfLocations {
   Array<double> heights;  // by slot
   Array<Index> pieces;    // by slot
   std::vector<LinkedPair> edges;
+
+ private:
+  void add_other_rows(const Tree& tree, const PieceOfRow& rows);
 };
 
 }  // namespace quickshift

@@ -2,35 +2,17 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <optional>
 #include <queue>
 
 #include "forest/link_search.hpp"
 #include "forest/linked_groups.hpp"
 #include "forest/nearby_links.hpp"
-#include "support/radix_sort.hpp"
+#include "forest/sorted_slots.hpp"
 
 namespace quickshift {
 
 namespace {
-
-// Leaves out the slots of groups with a single piece, and sorts the others by group, and those of a
-// group by descending height.
-void sort_slots(std::vector<Index>& slots, const PiecesOfLocations& points,
-                const LinkedGroups& groups) {
-  const auto group_of = [&](Index slot) { return groups.of_piece[points.pieces[slot]]; };
-  std::erase_if(slots, [&](Index slot) { return groups.sizes[group_of(slot)] == 1; });
-  radix_sort(slots, [&](Index slot) { return falling(points.heights[slot]); });
-  std::vector<Index> place(groups.sizes.size() + 1);  // by group, of its next slot
-  for (const Index slot : slots) ++place[group_of(slot) + 1];
-  if (std::find(place.begin(), place.end(), static_cast<Index>(slots.size())) != place.end()) {
-    return;  // all are in one group
-  }
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  std::vector<Index> sorted(slots.size());
-  for (const Index slot : slots) sorted[place[group_of(slot)]++] = slot;
-  slots.swap(sorted);
-}
 
 void sort_edges(std::vector<LinkedPair>& edges, const LinkedGroups& groups) {
   std::sort(edges.begin(), edges.end(), [&](const LinkedPair& a, const LinkedPair& b) {
@@ -45,41 +27,44 @@ void sort_edges(std::vector<LinkedPair>& edges, const LinkedGroups& groups) {
 // saddles at a point's height are those between it and active points within tau. In each step the
 // shortest of these that leads to another component is joined, until there is none.
 //
-// Three facts save most of the work. Points without a point of another piece within tau have no
-// saddle and are left out. Each node knows whether its active points are all in one component. And
-// each group of linked pieces is handled by itself: as soon as its pieces are all joined, nothing
-// is left to search for. Without that, an outlier that meets nothing would keep its node from being
-// skipped, in searches from all points within tau of the node's box.
+// Four facts save most of the work.
+// - Points without a point of another piece within tau have no saddle and are left out.
+// - Of the others, only those that a point of another piece within tau may be above are searched
+//   from. Besides them, only the highest point of a leaf has to become active in its turn, because
+//   a node just has to know the components of its active points. Most points are neither.
+// - If the active points of a node are all in one component, searches from it skip the node.
+// - Each group of linked pieces is handled by itself: as soon as its pieces are all joined, nothing
+//   is left to search for. Without that, an outlier that meets nothing would keep its node from
+//   being skipped, in searches from all points within tau of the node's box.
 class Linker {
  public:
   Linker(const Tree& tree, const PieceOfRow& rows, std::span<const Saddle> edges, double tau,
          const Execution& execution)
       : points_(tree, rows, edges, execution),
         search_(tree, points_, rows.pieces, tau, execution),
-        slots_(search_.slots_near_other_pieces(execution)),
+        leaves_(search_.leaves_near_other_pieces(execution)),
         first_link_(static_cast<std::size_t>(rows.pieces)),
         active_points_(static_cast<std::size_t>(rows.pieces)) {}
 
   // Runs on one thread.
   std::vector<Saddle> run(const Execution& execution) {
     const auto pieces = static_cast<Index>(first_link_.size());
-    const LinkedGroups groups = group_pieces(search_, slots_, points_.edges, pieces, execution);
-    search_.restart(groups.sizes.size() == 1 ? nullptr : groups.of_piece.data());
-    sort_slots(slots_, points_, groups);
-    sort_edges(points_.edges, groups);
-    const auto group_of = [&](Index piece) { return groups.of_piece[piece]; };
-    Slots slots{slots_};
+
+    groups_ = group_pieces(search_, leaves_, points_.edges, pieces, execution);
+    search_.restart(groups_.sizes.size() == 1 ? nullptr : groups_.of_piece.data());
+    const SortedSlots turns(search_.slots_with_a_turn(leaves_), points_, groups_);
+    sort_edges(points_.edges, groups_);
     Links edges{points_.edges};
-    for (Index group = 0; group < static_cast<Index>(groups.sizes.size()); ++group) {
-      const Slots own =
-          take_while(slots, [&](Index slot) { return group_of(points_.pieces[slot]) == group; });
-      const Links own_edges =
-          take_while(edges, [&](const LinkedPair& edge) { return group_of(edge.piece) == group; });
-      apart_ = groups.sizes[group] - 1;
+    for (Index group = 0; group < static_cast<Index>(groups_.sizes.size()); ++group) {
+      const Links own_edges = take_while(
+          edges, [&](const LinkedPair& edge) { return groups_.of_piece[edge.piece] == group; });
+      apart_ = groups_.sizes[group] - 1;
       if (apart_ == 0) continue;
+      group_ = group;
       search_.enter(group);
-      link_group(own, own_edges, execution);
+      link_group(turns.of(group), own_edges, execution);
     }
+
     std::sort(found_.begin(), found_.end(),
               [](const LinkedPair& a, const LinkedPair& b) { return a.is_before(b); });
     std::vector<Saddle> saddles;
@@ -119,31 +104,32 @@ class Linker {
     return ++steps_ % 256 == 0 ? execution.stops() : execution.stop.load();
   }
 
-  void link_group(Slots slots, Links edges, const Execution& execution) {
-    const Index* const highest = slots.data();
+  void link_group(Slots turns, Links edges, const Execution& execution) {
+    const Slots all = turns;
     pending_ = {};
-    while (apart_ > 0 && (!slots.empty() || !edges.empty()) && !stops(execution)) {
-      level_ = std::max(slots.empty() ? lowest : points_.heights[slots.front()],
+    while (apart_ > 0 && (!turns.empty() || !edges.empty()) && !stops(execution)) {
+      level_ = std::max(turns.empty() ? lowest : points_.heights[turns.front()],
                         edges.empty() ? lowest : edges.front().level);
       const Slots own =
-          take_while(slots, [&](Index slot) { return points_.heights[slot] == level_; });
+          take_while(turns, [&](Index slot) { return points_.heights[slot] == level_; });
       const Links own_edges =
           take_while(edges, [&](const LinkedPair& edge) { return edge.level == level_; });
       search_.lower_to(level_);
       for (const Index slot : own) search_.activate(slot);
-      link_level(own, own_edges, {highest, slots.data()}, execution);
+      link_level(own, own_edges, all.size() - turns.size(), execution);
     }
-    for (const Index slot : Slots{highest, slots.data()}) search_.deactivate(slot);
+    for (const Index slot : all.first(all.size() - turns.size())) search_.deactivate(slot);
   }
 
   // Joins all components with links at the current level: those from the points of this height, and
   // the edges of the caller. Where many points have the same height, one after another may have to
   // be searched from again, because what it had found was joined by others. Then, and at once if
-  // this is the height of most active points, `link_in_rounds` is faster.
-  void link_level(Slots slots, Links edges, Slots active, const Execution& execution) {
-    if (2 * slots.size() > active.size()) return link_in_rounds(edges, active, execution);
+  // this is the height of most active points, `link_in_rounds` is faster. `begun` counts the turns
+  // so far, including those of this level.
+  void link_level(Slots turns, Links edges, std::size_t begun, const Execution& execution) {
+    if (rounds_pay(2 * turns.size(), begun)) return link_in_rounds(edges, execution);
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
-    for (const Index slot : slots) {
+    for (const Index slot : turns) {
       if (stops(execution)) return;
       if (search_.may_link_to_higher(slot)) offer(slot);
     }
@@ -153,12 +139,27 @@ class Linker {
       pending_.pop();
       join(next.link);
       if (next.slot < 0) continue;
-      if (4 * ++again > active.size()) {
+      if (rounds_pay(4 * ++again, begun)) {
         pending_ = {};
-        return link_in_rounds(edges, active, execution);
+        return link_in_rounds(edges, execution);
       }
       offer(next.slot);
     }
+  }
+
+  // Whether searches from all active points take less time than a number of searches one after
+  // another. The active points are sorted and counted only if there is a chance of it.
+  bool rounds_pay(std::size_t searches, std::size_t begun) {
+    constexpr std::size_t few = 256;
+    return searches > few && searches > begun && searches > active_points().size();
+  }
+
+  // The points of the current group that are at least as high as the current level.
+  Slots active_points() {
+    if (!sorted_) sorted_.emplace(search_.slots_of(leaves_), points_, groups_);
+    const Slots own = sorted_->of(group_);
+    const auto is_active = [&](Index slot) { return points_.heights[slot] >= level_; };
+    return {own.begin(), std::partition_point(own.begin(), own.end(), is_active)};
   }
 
   // Puts the first link from an active point to another component into the queue, if any.
@@ -171,7 +172,8 @@ class Linker {
   // Borůvka's algorithm for the current level. In each round, every component except the one with
   // the most points finds its first link. All points of a component are searched from: a link
   // between two components that have not been joined has a point of the current height at one end.
-  void link_in_rounds(Links edges, Slots active, const Execution& execution) {
+  void link_in_rounds(Links edges, const Execution& execution) {
+    const Slots active = active_points();
     for (bool joined = true; joined && apart_ > 0 && !stops(execution);) {
       find_first_links(edges, active, execution);
       joined = false;
@@ -234,8 +236,11 @@ class Linker {
 
   PiecesOfLocations points_;
   LinkSearch search_;
-  std::vector<Index> slots_;  // all that are searched from
-  Index apart_ = 0;           // the number of components of the current group, minus one
+  std::vector<Index> leaves_;  // those with points near other pieces
+  LinkedGroups groups_;
+  std::optional<SortedSlots> sorted_;  // all slots of these leaves, if they are needed
+  Index group_ = 0;                    // the current one
+  Index apart_ = 0;                    // the number of components of the current group, minus one
   double level_ = lowest;
   std::priority_queue<Candidate> pending_;  // of the current level
   std::vector<LinkedPair> first_link_;      // by component; of the current round
