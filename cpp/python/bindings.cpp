@@ -51,14 +51,14 @@ int varying_features(const Tree& tree) {
 }
 
 auto first_rows(const Tree& tree) {
-  std::vector<Index> rows;
-  std::vector<double> weights;
-  for (Index slot = 0; slot < tree.slots(); ++slot) {
+  Buffer<Index> rows(tree.locations);
+  Buffer<double> weights(tree.locations);
+  for (Index slot = 0, location = 0; slot < tree.slots(); ++slot) {
     if (tree.row_of_slot[slot] < 0) continue;
-    rows.push_back(tree.row_of_slot[slot]);
-    weights.push_back(std::ldexp(tree.weights[slot], tree.weight_exponent));
+    rows.data()[location] = tree.row_of_slot[slot];
+    weights.data()[location++] = std::ldexp(tree.weights[slot], tree.weight_exponent);
   }
-  return std::make_tuple(array_of(rows), array_of(weights));
+  return std::make_tuple(rows.array(), weights.array());
 }
 
 #ifdef __clang__

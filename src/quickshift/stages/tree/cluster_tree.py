@@ -546,9 +546,7 @@ def _sizes(samples: Samples, forest: Forest) -> Floats:
         if (forest.labels[counted] != labels[location]).any():
             labels = forest.labels[counted]
             weights = (weights / np.bincount(location))[location]
-    sizes = np.zeros(forest.roots.size)
-    np.add.at(sizes, labels, weights)
-    return sizes
+    return np.bincount(labels, weights, forest.roots.size)
 
 
 def _split_at_dips(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
