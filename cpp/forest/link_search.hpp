@@ -2,10 +2,12 @@
 // link to another component.
 //
 // Each node of the tree knows whether its active points are all in one component. If it is the
-// component of the point that is searched from, the node is skipped.
+// component of the point that is searched from, the node is skipped. Small nodes also have a bound
+// on the heights of points of other components around them, which saves most searches.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -32,11 +34,16 @@ class LinkSearch {
   // point, and the highest point of each leaf. Any other point would have the same effect as the
   // highest one of its leaf, because the leaf is in one piece.
   std::vector<Index> slots_with_a_turn(std::span<const Index> leaves) const;
-  // False only if all points of other pieces within tau of a point are lower, after that call. A
-  // search from the point finds nothing before these points are active.
+  // False only if all points of other components within tau of a point are lower, after that call.
+  // A search from the point finds nothing before these points are active.
   bool may_link_to_higher(Index slot) const {
-    return points_.heights[slot] <= highest_other_[tree_.leaves() + slot / tree_.stride];
+    return points_.heights[slot] <= highest_other_[bounded_[tree_.leaves() + slot / tree_.stride]];
   }
+  // To be called after a search from a point, among all nodes, has found nothing. Since the bound
+  // behind `may_link_to_higher` was computed, components may have been joined, which lowers it. It
+  // is computed again after the first, second, fourth, eighth ... failure of a node: less often
+  // than searches fail, however many of them do.
+  void count_failure(Index slot);
 
   struct Slots {
     Index begin;
@@ -81,8 +88,8 @@ class LinkSearch {
   // saves time in searches from each of them; otherwise it is the node that any search begins at.
   void collect_near(Index leaf, std::vector<Index>& nodes);
 
-  // How many times the distance of a point, or of a leaf's box, from a box was computed in
-  // searches.
+  // How many times the distance of a point, or of a node's box, from a box was computed in searches
+  // and for bounds, except for the first bounds.
   Index boxes() const { return boxes_; }
 
  private:
@@ -96,17 +103,16 @@ class LinkSearch {
     bool is_whole() const { return piece == other; }
   };
 
-  // The highest point of a node, its piece, and the height of the highest point of another piece.
-  struct Highest {
+  struct Peak {
     double height = -std::numeric_limits<double>::infinity();
     Index piece = -1;
-    double of_others = -std::numeric_limits<double>::infinity();
+  };
 
-    double except(Index own) const { return piece == own ? of_others : height; }
-    Highest with(const Highest& more) const {
-      const Highest& top = height < more.height ? more : *this;
-      return {top.height, top.piece, std::max(except(top.piece), more.except(top.piece))};
-    }
+  // The highest point of a node, and its highest point of another component; without a piece if
+  // there is none.
+  struct Highest {
+    Peak first;
+    Peak second;
   };
 
   // A node of the tree and the least squared distance to its box.
@@ -121,8 +127,11 @@ class LinkSearch {
   }
   Index surroundings_of(Index node) const;
   bool is_narrow(Index node) const;
-  Array<Highest> highest_by_node(const Execution& execution) const;
-  double highest_of_other_pieces_near(Index own, const Array<Highest>& highest) const;
+  Highest highest_of(const Highest& a, const Highest& b);
+  Highest highest_of_leaf(Index leaf);
+  const Highest& highest(Index node);
+  Peak highest_except(Index node, Index component);
+  double highest_of_others_near(Index own, Index& boxes);
   bool is_whole(Index node);
   bool is_in_component(Index node, Index component) {
     return is_whole(node) && components_.find(witness_[node].piece) == component;
@@ -142,9 +151,12 @@ class LinkSearch {
   Index group_ = 0;
   Array<Witness> witness_;     // by node
   Array<Index> surroundings_;  // by node
-  // At least the height of every point of another piece in a box within tau, by node: minus
-  // infinity if there is none, and infinity if it is not known or if a leaf has several pieces.
+  Array<Highest> highest_;     // by node, of all points, when last checked
+  Array<Index> bounded_;       // by node: the node above it, or itself, that has its bound; or -1
+  // At least the height of every point of another component in a box within tau, by node: minus
+  // infinity if there is none, and infinity if it is not known or if a leaf has several components.
   Array<double> highest_other_;
+  Array<std::uint32_t> failures_;  // by node: searches that found nothing
   const PairKernels& kernels_ = pair_kernels();
   std::vector<double> squares_;
   std::vector<double> point_;

@@ -29,9 +29,9 @@ void sort_edges(std::vector<LinkedPair>& edges, const LinkedGroups& groups) {
 //
 // Four facts save most of the work.
 // - Points without a point of another piece within tau have no saddle and are left out.
-// - Of the others, only those that a point of another piece within tau may be above are searched
-//   from. Besides them, only the highest point of a leaf has to become active in its turn, because
-//   a node just has to know the components of its active points. Most points are neither.
+// - Of the others, only those that a point of another component within tau may be above are
+//   searched from. Besides them, only the highest point of a leaf has to become active in its turn,
+//   because a node just has to know the components of its active points. Most points are neither.
 // - If the active points of a node are all in one component, searches from it skip the node.
 // - Each group of linked pieces is handled by itself: as soon as its pieces are all joined, nothing
 //   is left to search for. Without that, an outlier that meets nothing would keep its node from
@@ -166,7 +166,8 @@ class Linker {
   void offer(Index slot) {
     LinkedPair first{level_, search_.reach_sq()};
     search_.improve(slot, first);
-    if (first.piece >= 0) pending_.push({first, slot});
+    if (first.piece < 0) return search_.count_failure(slot);
+    pending_.push({first, slot});
   }
 
   // Borůvka's algorithm for the current level. In each round, every component except the one with

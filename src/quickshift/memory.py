@@ -161,7 +161,8 @@ def link_bytes(n_samples: int, *, local: bool = False) -> int:
     With local scales, each sample is linked to few others. One tau for all may link more.
     """
     slots, nodes = _core.tree_shape(n_samples)
-    return _WORD * (2 * slots + 3 * nodes + (5 if local else 10) * n_samples)
+    of_nodes, of_samples = (3, 5) if local else (10, 10)
+    return _WORD * (2 * slots + of_nodes * nodes + of_samples * n_samples)
 
 
 def rule_bytes(n_samples: int, n_features: int) -> int:
