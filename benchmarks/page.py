@@ -65,9 +65,7 @@ HEADINGS = {
         "The time to link the cluster tree of all levels after a fit with h = 0.3, divided by the "
         "time of the fit. With tau equal to the median distance to the nearest neighbor there are "
         "hundreds of thousands of basins to link. With tau = 10 h, points are linked one after "
-        "another in the order of their heights. This bounds the time on data with plateaus and "
-        "takes longer here than the method before it, while fits have become faster, so these two "
-        "rows miss their bound.",
+        "another in the order of their heights, which bounds the time on data with plateaus.",
     ),
     "images": (
         "Images",
