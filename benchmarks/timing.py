@@ -237,9 +237,9 @@ def _automatic_against_best(X: Any, h: float, pace: Pace) -> tuple[str, list[lis
     methods = {each.name: sums(each) for each in _core.DensityMethod}
     automatic = choices.seconds(methods["automatic"], math.inf) or 0.0
     limit = max(choices.PATIENCE * automatic, 0.05)
-    found = {each: choices.seconds(run, limit) for each, run in methods.items()}
-    finished = {each: t for each, t in found.items() if t is not None and each != "automatic"}
-    best = min(finished, key=lambda each: finished[each])
+    others = {each: run for each, run in methods.items() if each != "automatic"}
+    finished = {e: run for e, run in others.items() if choices.seconds(run, limit) is not None}
+    best = min(finished, key=lambda each: _wall_seconds(finished[each]))
     timers = [partial(_wall_seconds, methods[name]) for name in ("automatic", best)]
     return best, measure.in_turn(timers, repeats=pace.repeats, limit=ROW_LIMIT)
 
