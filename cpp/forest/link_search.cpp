@@ -12,6 +12,9 @@ namespace quickshift {
 
 namespace {
 
+// The nodes that a descent has yet to visit: at most one more than the tree has levels.
+using Stack = std::array<Index, 64>;
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -167,7 +170,7 @@ double LinkSearch::highest_of_others_near(Index own, Index& boxes) {
   if (highest(own).second.piece >= 0) return infinity;
   const Index component = components_.find(highest_[own].first.piece);
   double found = -infinity;
-  std::array<Index, 64> stack{surroundings_[own]};  // at most one more than the tree has levels
+  Stack stack{surroundings_[own]};
   for (int pending = 1; pending > 0;) {
     const Index node = stack[--pending];
     const double height = highest_except(node, component).height;
@@ -271,11 +274,10 @@ void LinkSearch::collect_near(Index leaf, std::vector<Index>& nodes) {
   nodes.assign(1, surroundings_[own]);
   if (!is_whole(own)) return;
   const Index component = components_.find(witness_[own].piece);
-  std::vector<Index> stack(std::move(nodes));
+  Stack stack{nodes.front()};
   nodes.clear();
-  while (!stack.empty()) {
-    const Index node = stack.back();
-    stack.pop_back();
+  for (int pending = 1; pending > 0;) {
+    const Index node = stack[--pending];
     if (is_in_component(node, component)) continue;
     ++boxes_;
     const Bounds squares =
@@ -285,8 +287,8 @@ void LinkSearch::collect_near(Index leaf, std::vector<Index>& nodes) {
       nodes.push_back(node);
       continue;
     }
-    stack.push_back(2 * node);
-    stack.push_back(2 * node + 1);
+    stack[pending++] = 2 * node;
+    stack[pending++] = 2 * node + 1;
   }
 }
 

@@ -48,7 +48,7 @@ class Grouping {
     for (Index slot = begin; slot < end; ++slot) {
       const bool left_out = search_.component_of(slot) == search_.find(largest_);
       all &= !left_out;
-      if (!left_out && !stops(execution)) join_all_linked(slot, execution);
+      if (!left_out && !execution.stops_after(steps_)) join_all_linked(slot, execution);
     }
     return all;
   }
@@ -59,11 +59,7 @@ class Grouping {
       link = {0.0, search_.reach_sq()};
       search_.improve_among(near_, slot, link);
       if (link.piece >= 0) join(link.piece, link.other);
-    } while (link.piece >= 0 && !stops(execution));
-  }
-
-  bool stops(const Execution& execution) {
-    return ++steps_ % 256 == 0 ? execution.stops() : execution.stop.load();
+    } while (link.piece >= 0 && !execution.stops_after(steps_));
   }
 
   LinkSearch& search_;

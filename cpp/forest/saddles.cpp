@@ -100,14 +100,10 @@ class Linker {
     return taken;
   }
 
-  bool stops(const Execution& execution) {
-    return ++steps_ % 256 == 0 ? execution.stops() : execution.stop.load();
-  }
-
   void link_group(Slots turns, Links edges, const Execution& execution) {
     const Slots all = turns;
     pending_ = {};
-    while (apart_ > 0 && (!turns.empty() || !edges.empty()) && !stops(execution)) {
+    while (apart_ > 0 && (!turns.empty() || !edges.empty()) && !execution.stops_after(steps_)) {
       level_ = std::max(turns.empty() ? lowest : points_.heights[turns.front()],
                         edges.empty() ? lowest : edges.front().level);
       const Slots own =
@@ -130,11 +126,11 @@ class Linker {
     if (rounds_pay(2 * turns.size(), begun)) return link_in_rounds(edges, execution);
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
     for (const Index slot : turns) {
-      if (stops(execution)) return;
+      if (execution.stops_after(steps_)) return;
       if (search_.may_link_to_higher(slot)) offer(slot);
     }
     std::size_t again = 0;
-    while (!pending_.empty() && apart_ > 0 && !stops(execution)) {
+    while (!pending_.empty() && apart_ > 0 && !execution.stops_after(steps_)) {
       const Candidate next = pending_.top();
       pending_.pop();
       join(next.link);
@@ -175,7 +171,7 @@ class Linker {
   // between two components that have not been joined has a point of the current height at one end.
   void link_in_rounds(Links edges, const Execution& execution) {
     const Slots active = active_points();
-    for (bool joined = true; joined && apart_ > 0 && !stops(execution);) {
+    for (bool joined = true; joined && apart_ > 0 && !execution.stops_after(steps_);) {
       find_first_links(edges, active, execution);
       joined = false;
       for (const Index component : found_from_) {
@@ -192,7 +188,7 @@ class Linker {
     const Index largest = largest_component(active);
     for (const Index slot : active) {
       const Index component = search_.component_of(slot);
-      if (component == largest || stops(execution)) continue;
+      if (component == largest || execution.stops_after(steps_)) continue;
       search_.improve(slot, first_link_of(component));
     }
     for (const LinkedPair& edge : edges) {

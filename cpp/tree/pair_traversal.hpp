@@ -37,7 +37,7 @@ class PairTraversal {
 
   void operator()(Index query, Index sample) {
     visit(query, sample);
-    while (pending_.count > 0 && !stops()) {
+    while (pending_.count > 0 && !execution_.stops_after(steps_)) {
       const auto [a, b] = pending_.pairs[--pending_.count];
       split(a, b);
       if (wholes_.count + most_children > at_once) take_wholes();
@@ -63,8 +63,6 @@ class PairTraversal {
       count += belongs;
     }
   };
-
-  bool stops() { return ++steps_ % 256 == 0 ? execution_.stops() : execution_.stop.load(); }
 
   void visit(Index query, Index sample) {
     const Bounds squares = between_boxes(queries_.low(query), samples_.low(sample),
