@@ -546,7 +546,7 @@ def _sizes(samples: Samples, forest: Forest) -> Floats:
         if (forest.labels[counted] != labels[location]).any():
             labels = forest.labels[counted]
             weights = (weights / np.bincount(location))[location]
-    return np.bincount(labels, weights, forest.roots.size)
+    return np.bincount(labels, weights, forest.roots.size).astype(np.float64, copy=False)
 
 
 def _split_at_dips(forest: Forest, density: Floats) -> tuple[Indices, Indices, Indices]:
