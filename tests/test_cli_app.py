@@ -85,12 +85,14 @@ def test_a_missing_module_of_the_package_itself_is_an_error():
     assert "pip install" not in done.stderr
 
 
-def test_an_interrupt_while_the_commands_are_loaded():
+@pytest.mark.parametrize("module", ["outcome", "app"])
+def test_an_interrupt_while_the_commands_are_loaded(module):
     code = (
         "import sys; from quickshift.cli import main\n"
         "class Finder:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'quickshift.cli.app':\n"
+        f"        if name == 'quickshift.cli.{module}':\n"
+        "            sys.meta_path.remove(self)\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Finder())\n"
         "main()"

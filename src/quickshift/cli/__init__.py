@@ -8,6 +8,8 @@ call. Modules of this package import NumPy and everything that is slower to load
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 __all__ = ["main"]
@@ -15,7 +17,28 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the command that the arguments of the process name, and exit with its code."""
-    from quickshift.cli.outcome import INTERRUPTED, INTERRUPTION, exit_code_of, prepare_process
+    try:
+        run = _loaded()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        from quickshift.cli.outcome import INTERRUPTED, INTERRUPTION
+
+        print(INTERRUPTION, file=sys.stderr)  # noqa: T201
+        os._exit(INTERRUPTED)
+    code = run()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done, and the output is in its place
+    from quickshift.cli.outcome import INTERRUPTED
+
+    if code == INTERRUPTED:
+        # Python may otherwise end by the signal, if the exception has passed through `exec`.
+        # Temporary files are gone already.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _loaded() -> Callable[[], int]:
+    """Import the commands; return the function that runs them and returns the exit code."""
+    from quickshift.cli.outcome import exit_code_of, prepare_process
 
     prepare_process()
     try:
@@ -27,13 +50,4 @@ def main() -> NoReturn:
             f"Error: {error.name} cannot be imported, but the command line needs it. Install it "
             f"by: pip install quickshift[cli]"
         )
-    except KeyboardInterrupt:
-        print(INTERRUPTION, file=sys.stderr)  # noqa: T201
-        os._exit(INTERRUPTED)
-    code = exit_code_of(app)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done, and the output is in its place
-    if code == INTERRUPTED:
-        # Python may otherwise end by the signal, if the exception has passed through `exec`.
-        # Temporary files are gone already.
-        os._exit(code)
-    sys.exit(code)
+    return partial(exit_code_of, app)
