@@ -1,16 +1,17 @@
-"""Executors with stand-ins for pools, clients and parents.
+"""Executors with stand-ins for pools, clients and parents, and one with a process that is killed.
 
-tests/test_distributed_workers.py starts real processes and Dask workers, and kills them.
+tests/test_distributed_workers.py starts many processes and Dask workers, and kills them.
 """
 
 import multiprocessing
 import os
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
+from distributed_cases import killed_once
 from quickshift.distributed import executors
 from quickshift.distributed.executors import DaskWorkers, Processes
 
@@ -59,7 +60,7 @@ class Pool:
             raise BrokenProcessPool
         return ended(function(*arguments))
 
-    def shutdown(self, *, wait, cancel_futures):
+    def shutdown(self, *, wait):
         self.ended = True
 
 
@@ -75,6 +76,18 @@ def test_a_pool_that_has_lost_its_processes_is_replaced_when_a_task_starts(monke
     task = processes.submit(max, 3, 5, name="most")
     assert list(processes.completed([task])) == [(0, 5)]
     assert [pool.ended for pool in pools] == [True, False]
+
+
+def test_tasks_of_a_pool_that_is_replaced_before_they_start_are_not_waited_for_forever(tmp_path):
+    processes = Processes(1)
+    try:
+        lost = processes.submit(killed_once, tmp_path / "flag", min, 3, 5, name="least")
+        wait([lost.future])
+        tasks = [processes.submit(divmod, 7, i, name=f"divide-{i}") for i in range(1, 7)]
+        outcomes = dict(processes.completed([lost, *tasks]))
+    finally:
+        processes.close()
+    assert outcomes == {0: 3} | {i: divmod(7, i) for i in range(1, 7)}
 
 
 class Client:

@@ -149,14 +149,16 @@ class Processes:
         """End the processes.
 
         They are killed, because a pool that has lost a process may wait for the others forever. No
-        task is needed any more, and files are complete whenever they have their names.
+        task is needed any more, and files are complete whenever they have their names. Tasks that
+        have not ended fail with BrokenProcessPool. The pool is not told to cancel them, because
+        `wait` would never return for tasks that are cancelled before they start.
         """
         if self._pool is None:
             return
         pool: Any = self._pool
         self._pool = None
         processes = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=False)
         for process in processes:
             process.kill()
         for process in processes:
@@ -187,7 +189,7 @@ def _end_with_parent() -> None:
 
 def _is_lost(future: "Future[Any]") -> bool:
     """Return whether a task ended because a process was killed."""
-    return future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
+    return isinstance(future.exception(), BrokenProcessPool)
 
 
 def _outcome(task: _Task) -> Any:
