@@ -6,6 +6,7 @@ benchmarks/adversarial.py searches for such data, and docs/benchmarks.md has the
 
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 
 from benchmarks.made_up_data import against_median, colliding, long_tails, narrow_group
 from quickshift import QuickShift, _core, reference, stages
@@ -131,3 +132,13 @@ def test_equal_densities_in_long_tails_cost_few_boxes(kernel):
 def test_boxes_in_long_tails_grow_more_slowly_than_the_square_of_the_points():
     few, many = (boxes_per_point(long_tails(n, 5, 7.5), "epanechnikov") for n in (10_000, 40_000))
     assert many < 3 * few  # if quadratic: 4
+
+
+def test_links_of_basins_with_many_features_cost_few_boxes():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100_000, 6))
+    basins = KDTree(X[rng.integers(len(X), size=100)]).query(X)[1]
+    heights = np.exp(-0.5 * np.square(X).sum(axis=1))
+    samples = stages.prepare(X)
+    boxes = _core.boxes_for_saddles(samples.tree, heights, basins, 100, 0.735)
+    assert boxes < 3 * len(X)  # 15 per point if bounds are computed again for single leaves

@@ -34,15 +34,16 @@ class LinkSearch {
   // point, and the highest point of each leaf. Any other point would have the same effect as the
   // highest one of its leaf, because the leaf is in one piece.
   std::vector<Index> slots_with_a_turn(std::span<const Index> leaves) const;
-  // False only if all points of other components within tau of a point are lower, after that call.
-  // A search from the point finds nothing before these points are active.
+  // False only if all points of other components within tau of a point are lower. Then a search at
+  // the point's own height finds nothing. To be called after `leaves_near_other_pieces`.
   bool may_link_to_higher(Index slot) const {
     return points_.heights[slot] <= highest_other_[bounded_[tree_.leaves() + slot / tree_.stride]];
   }
-  // To be called after a search from a point, among all nodes, has found nothing. Since the bound
-  // behind `may_link_to_higher` was computed, components may have been joined, which lowers it. It
-  // is computed again after the first, second, fourth, eighth ... failure of a node: less often
-  // than searches fail, however many of them do.
+  // To be called after `restart`, and after a search from a point, among all nodes, has found
+  // nothing. Since the bound behind `may_link_to_higher` was computed, components may have been
+  // joined, which lowers it. A bound may cost more than many searches, and pays only if it serves
+  // several leaves. Bounds of such nodes are computed again after the first, second, fourth, eighth
+  // ... failure.
   void count_failure(Index slot);
 
   struct Slots {

@@ -31,7 +31,8 @@ void sort_edges(std::vector<LinkedPair>& edges, const LinkedGroups& groups) {
 // - Points without a point of another piece within tau have no saddle and are left out.
 // - Of the others, only those that a point of another component within tau may be above are
 //   searched from. Besides them, only the highest point of a leaf has to become active in its turn,
-//   because a node just has to know the components of its active points. Most points are neither.
+//   because a node just has to know the components of its active points. Often, most points are
+//   neither.
 // - If the active points of a node are all in one component, searches from it skip the node.
 // - Each group of linked pieces is handled by itself: as soon as its pieces are all joined, nothing
 //   is left to search for. Without that, an outlier that meets nothing would keep its node from
@@ -120,8 +121,8 @@ class Linker {
   // Joins all components with links at the current level: those from the points of this height, and
   // the edges of the caller. Where many points have the same height, one after another may have to
   // be searched from again, because what it had found was joined by others. Then, and at once if
-  // this is the height of most active points, `link_in_rounds` is faster. `begun` counts the turns
-  // so far, including those of this level.
+  // this is the height of most active points, `link_in_rounds` is faster, unless there are few.
+  // `begun` counts the turns so far, including those of this level.
   void link_level(Slots turns, Links edges, std::size_t begun, const Execution& execution) {
     if (rounds_pay(2 * turns.size(), begun)) return link_in_rounds(edges, execution);
     for (const LinkedPair& edge : edges) pending_.push({edge, -1});
