@@ -51,6 +51,18 @@ def assert_merge_levels(tree: ClusterTree, levels: Floats, components: Floats) -
     np.testing.assert_array_equal(met, expected)
 
 
+@pytest.mark.parametrize("seed", [19, 23, 24, 37, 44, 48])
+def test_links_are_found_where_tau_vanishes_beside_a_coordinate(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(1, 3, size=200), 1e-20 * rng.uniform(size=200)])
+    density, tau = rng.permutation(200) + 1.0, float(rng.choice([1e-21, 2e-21]))
+    tree = link(X, density, cut(climb(X, density), tau), tau)
+    levels = levels_of(density)
+    expected = reference.cluster_tree(X, tau=tau, density=density, levels=levels)
+    for level, components in zip(levels, expected, strict=True):
+        np.testing.assert_array_equal(tree.components_at(level), components, f"level {level}")
+
+
 @pytest.fixture(name="tree")
 def small_tree() -> ClusterTree:
     return tree_of(make("random", 20, 2), np.arange(20.0), 1.0)
