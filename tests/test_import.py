@@ -49,6 +49,28 @@ def test_import_does_not_load_the_native_core():
     assert "quickshift._core" not in modules_after("import quickshift")
 
 
+def test_an_interrupt_while_the_core_is_imported_waits_until_it_is_complete():
+    code = (
+        "import enum, signal, quickshift\n"
+        "create = enum.EnumMeta.__call__\n"
+        "def interrupted(*arguments, **more):\n"
+        "    if 'InstructionSet' in arguments:\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "    return create(*arguments, **more)\n"
+        "enum.EnumMeta.__call__ = interrupted\n"
+        "try:\n"
+        "    from quickshift import _core\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+        "from quickshift import _core\n"
+        "print(_core.InstructionSet.generic.name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "interrupted True\ngeneric\n"), done.stderr
+
+
 @pytest.mark.parametrize("name", ["stages", "reference", "kernels", "bandwidth", "datasets"])
 def test_layers_below_the_estimators_do_without_scikit_learn(name):
     loaded = modules_after(f"import quickshift; quickshift.{name}")

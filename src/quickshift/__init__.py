@@ -6,6 +6,7 @@ first used, so importing the package is fast.
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -115,11 +116,38 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_core":
+        return _import_core()
     if name not in __all__:
         raise AttributeError(f"module 'quickshift' has no attribute {name!r}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     return import_module(f"quickshift.{name}")
+
+
+def _import_core() -> ModuleType:
+    """Import the native core, and let signals such as Ctrl-C wait meanwhile.
+
+    While the core creates its enums, an exception from a handler of signals would end the process.
+    """
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():  # handlers do not run here
+        return import_module("quickshift._core")
+    waiting: list[tuple[int, Any]] = []
+    handlers: dict[int, Any] = {n: signal.getsignal(n) for n in signal.valid_signals()}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda *arguments: waiting.append(arguments))
+        core = import_module("quickshift._core")
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in waiting:
+        handlers[number](number, frame)
+    return core
 
 
 def __dir__() -> list[str]:
