@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from studies import labelled_second, labelled_sets
 from studies.labelled_methods import GIVEN_K, LARGEST, METHODS, OURS
-from studies.tables import Row, column, markdown, select, values
+from studies.tables import Row, markdown, select, values
 
 Floats = NDArray[np.float64]
 Job = tuple[Any, ...]
@@ -91,7 +91,7 @@ def version_of(package: str) -> str:
 def measure_draw(of_list: str, name: str, seed: int, methods: tuple[str, ...]) -> list[Row]:
     """Score every method on one draw of a set."""
     X, y = LISTS[of_list][name](seed)
-    row = {"part": "score", "list": of_list, "set": name, "seed": seed, "draws": 1}
+    row = {"part": "score", "list": of_list, "set": name, "seed": seed}
     return [row | {"method": method} | result_of(method, X, y) for method in methods]
 
 
@@ -119,7 +119,7 @@ def labels_by(method: str, X: Floats, k: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores on one list: NaN where a method failed or had no draw of its own."""
+    """The scores on one list: NaN where a method failed."""
 
     sets: list[str]
     methods: list[str]
@@ -186,7 +186,7 @@ def scores_of(rows: list[Row], of_list: str) -> Scores:
 
 def cell(score: float, digits: int = 2) -> str:
     """Format a score; a dash stands for a missing one."""
-    return f"{score:.{digits}f}" if np.isfinite(score) else "–"
+    return f"{score:z.{digits}f}" if np.isfinite(score) else "–"
 
 
 def table(found: Scores) -> str:
@@ -264,7 +264,7 @@ def tables(rows: list[Row]) -> dict[str, str]:
     of_one_set = select(scored, list=scored[0]["list"], set=scored[0]["set"], method=OURS)
     fields = {
         "packages": ", ".join(row["package"] for row in select(rows, part="package")),
-        "draws": str(round(column(of_one_set, "draws").sum())),
+        "draws": str(len(of_one_set)),
     }
     for of_list in LISTS:
         if select(scored, list=of_list):
