@@ -39,7 +39,11 @@ TARGETS = {
     "quickshift.stages.membership": ["test_predict_proba.py"],
     "quickshift.stages.parent_graph": ["test_parent_graph.py", "test_checks.py"],
     "quickshift.stages.rules": ["test_rules.py", "test_bandwidth.py"],
-    "quickshift.stages.tree.significance": ["test_significance.py", "test_clusters.py"],
+    "quickshift.stages.tree.significance": [
+        "test_significance.py",
+        "test_clusters.py",
+        "test_local_tree.py",
+    ],
 }
 PRELOADED = ("numpy", "scipy.special", "scipy.spatial", "sklearn.base", "pytest")
 LIMIT = 120  # seconds of CPU time for the tests of one mutant; one that takes longer is noticed

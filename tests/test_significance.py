@@ -11,7 +11,7 @@ import pytest
 from clustering_cases import GAPS
 from quickshift import ClusterTree, QuickShift, kernels, stages
 from quickshift.datasets import blobs
-from quickshift.stages.tree.significance import standard_errors
+from quickshift.stages.tree.significance import _on_surface, standard_errors
 
 
 def assessed(X, bandwidth, tau, kernel="gaussian", **settings):
@@ -243,3 +243,17 @@ def test_parts_of_different_samples_are_refused(other):
         ValueError, match=r"has .*samples.* and graph .*, expected the same samples"
     ):
         stages.assess(**given)
+
+
+def test_places_between_samples_on_a_sphere_are_moved_to_it_except_its_center():
+    samples = replace(stages.prepare(np.eye(2)), on_sphere=True)
+    places = np.array([[0.3, -0.4], [0.0, 0.0]])
+    np.testing.assert_allclose(_on_surface(places, samples), [[0.6, -0.8], [0.0, 0.0]])
+
+
+def test_a_pair_far_from_all_others_falls_to_the_density_of_one_sample_between():
+    h = 0.1
+    tree, estimate, _ = assessed([[0.0], [0.02], [0.04], [5.0], [5.1]], h, 1.0)
+    birth = 1.0 + math.exp(-0.5)
+    expected = standard_errors(np.array([birth]), np.array([1.0]), estimate)[0]
+    np.testing.assert_allclose(tree.significance[1], expected)
