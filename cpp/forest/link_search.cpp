@@ -153,6 +153,8 @@ Index LinkSearch::surroundings_of(Index node) const {
 
 // Whether all points of a node are in one piece and so close together, compared with tau, that one
 // bound for all of them is nearly as tight as one per leaf.
+// With boxes of up to tau / 4 instead of tau / 8, a million points in the plane with tau = 10 h
+// have a tenth more points to search from; with tau / 16, bounds take twice the time.
 bool LinkSearch::is_narrow(Index node) const {
   if (highest_[node].second.piece >= 0) return false;
   const double* box = tree_.low(node);

@@ -154,8 +154,9 @@ class LinkSearch {
   Array<Index> surroundings_;  // by node
   Array<Highest> highest_;     // by node, of all points, when last checked
   Array<Index> bounded_;       // by node: the node above it, or itself, that has its bound; or -1
-  // At least the height of every point of another component in a box within tau, by node: minus
-  // infinity if there is none, and infinity if it is not known or if a leaf has several components.
+  // At least the height of every point of another component in a box within tau, by node, for the
+  // nodes in `bounded_`: minus infinity if there is none, and infinity if the node is a leaf with
+  // several components.
   Array<double> highest_other_;
   Array<std::uint32_t> failures_;  // by node: searches that found nothing
   const PairKernels& kernels_ = pair_kernels();
